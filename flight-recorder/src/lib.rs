@@ -1,0 +1,1 @@
+//! Always-on recording of the events of `vt-runtime`.

@@ -1,0 +1,1 @@
+//! `cargo vt-lint`: blocking calls under a lock guard.

@@ -1,0 +1,3 @@
+//! Virtual threads with std's names.
+
+pub mod event;
