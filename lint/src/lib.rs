@@ -1,1 +1,21 @@
-//! `cargo vt-lint`: blocking calls under a lock guard.
+//! Finds blocking calls, foreign calls and waits of virtual threads under a lock guard, from source alone.
+//!
+//! [`check`] is pure: it sees files only through [`Sources`], starts nothing and prints nothing. Reading the disk
+//! and cargo's metadata belongs to the command line. Dependencies point downwards in this list.
+
+mod check;
+pub mod config;
+pub mod diagnostic;
+mod glob;
+pub mod input;
+pub mod report;
+pub mod rules;
+pub mod suppress;
+
+pub use check::check;
+pub use config::{Config, ConfigError};
+pub use diagnostic::{Edit, Finding, Fix, Label, Level, Position, RuleId, Span};
+pub use input::{
+    CfgSet, CfgState, CrateInput, Dependency, Edition, Input, SourceError, Sources, TargetKind,
+};
+pub use report::{FileStatus, FileSummary, Report, Statistics};

@@ -1,0 +1,68 @@
+//! The answer of one run.
+//!
+//! Plain data, the same for every thread count and every run over the same input.
+
+use crate::diagnostic::{Finding, Level};
+
+/// What [`check`](crate::check) returns.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Findings at `warn` and `deny`, sorted by path, line and column.
+    pub findings: Vec<Finding>,
+    /// Every file that was looked at or passed over, sorted by path.
+    pub files: Vec<FileSummary>,
+    /// Sizes of what was analysed.
+    pub statistics: Statistics,
+}
+
+impl Report {
+    /// Whether a finding at `deny` is among them.
+    pub fn is_denied(&self) -> bool {
+        self.findings
+            .iter()
+            .any(|finding| finding.level == Level::Deny)
+    }
+}
+
+/// One file of the run.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileSummary {
+    /// The path as findings show it.
+    pub path: String,
+    /// The first crate that contains it, as an index into [`Input::crates`](crate::Input::crates).
+    pub crate_index: usize,
+    /// Its length in lines, 0 when it was not read.
+    pub lines: usize,
+    /// What became of it.
+    pub status: FileStatus,
+}
+
+/// What became of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FileStatus {
+    /// It was analysed.
+    Analysed,
+    /// It was left out on purpose, for this reason (`marked as generated`).
+    Skipped(String),
+    /// It could not be read or parsed, for this reason; there is a finding about it.
+    Broken(String),
+}
+
+/// Sizes of what was analysed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Crates.
+    pub crates: usize,
+    /// Files analysed.
+    pub files: usize,
+    /// Lines in them.
+    pub lines: usize,
+    /// Functions, methods and closures with a body.
+    pub functions: usize,
+    /// Calls in them, and how many were resolved to a known callee.
+    pub calls: usize,
+    /// See `calls`.
+    pub resolved_calls: usize,
+    /// Guards that were followed.
+    pub guards: usize,
+}

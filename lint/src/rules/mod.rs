@@ -1,0 +1,54 @@
+//! All rules: one table, one file each.
+//!
+//! Adding a rule takes three steps: a file whose `//!` text is the manual that `--explain` prints, a row in
+//! [`TABLE`], and a folder of fixtures in `tests/ui`. A test fails when one of the three is missing.
+
+pub mod hygiene;
+
+use crate::diagnostic::{Level, RuleId};
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Rule {
+    /// The name.
+    pub id: RuleId,
+    /// The level without configuration.
+    pub level: Level,
+    /// What it flags, in one line for tables.
+    pub summary: &'static str,
+    /// The text of the rule's source file, whose leading `//!` lines are the manual.
+    pub source: &'static str,
+}
+
+/// Every rule, in order of precedence: of several that fit one call site, the first reports.
+pub static TABLE: &[Rule] = &[
+    hygiene::unparsed_source::RULE,
+    hygiene::unused_suppression::RULE,
+    hygiene::suppression_without_reason::RULE,
+];
+
+/// The rule of that name, `-` and `_` being the same.
+pub fn find(name: &str) -> Option<&'static Rule> {
+    TABLE.iter().find(|rule| same_name(rule.id.name(), name))
+}
+
+/// Whether two spellings name the same rule: attributes write `_` where flags write `-`.
+pub fn same_name(a: &str, b: &str) -> bool {
+    let fold = |byte: u8| if byte == b'_' { b'-' } else { byte };
+    a.len() == b.len() && a.bytes().map(fold).eq(b.bytes().map(fold))
+}
+
+impl Rule {
+    /// The manual, in Markdown.
+    pub fn manual(&self) -> String {
+        let lines = self
+            .source
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"));
+        let mut text: String = lines
+            .flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"])
+            .collect();
+        text.truncate(text.trim_end().len());
+        text
+    }
+}
