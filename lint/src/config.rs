@@ -106,15 +106,16 @@ impl Config {
         self.levels.insert(rule, level);
     }
 
-    /// The level of a rule in this run.
+    /// The level that was asked for. A rule may raise a finding above its usual level as long as
+    /// nobody asked.
+    pub fn configured_level(&self, rule: RuleId) -> Option<Level> {
+        self.levels.get(&rule).copied()
+    }
+
+    /// The usual level of a rule in this run.
     pub fn level(&self, rule: RuleId) -> Level {
-        let default = || {
-            rules::TABLE
-                .iter()
-                .find(|row| row.id == rule)
-                .map_or(Level::Warn, |row| row.level)
-        };
-        self.levels.get(&rule).copied().unwrap_or_else(default)
+        let default = || rules::find(rule.name()).map_or(Level::Warn, |row| row.level);
+        self.configured_level(rule).unwrap_or_else(default)
     }
 
     /// Whether findings in the file of this display path are left out.
