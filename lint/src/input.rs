@@ -44,6 +44,9 @@ pub struct CrateInput {
     pub declared_features: BTreeSet<String>,
     /// The crates its code can name, in the order of [`Dependency::code_name`].
     pub dependencies: Vec<Dependency>,
+    /// Whether findings in it are wanted. A crate that was not selected, or a dependency, is only looked
+    /// through for what blocks.
+    pub reported: bool,
 }
 
 /// A crate that another crate's code can name.

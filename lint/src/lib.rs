@@ -6,16 +6,12 @@
 mod check;
 pub mod config;
 pub mod diagnostic;
-mod glob;
 pub mod input;
-pub mod report;
 pub mod rules;
-pub mod suppress;
 
-pub use check::check;
+pub use check::{FileStatus, FileSummary, Report, Statistics, check};
 pub use config::{Config, ConfigError};
 pub use diagnostic::{Edit, Finding, Fix, Label, Level, Position, RuleId, Span};
 pub use input::{
     CfgSet, CfgState, CrateInput, Dependency, Edition, Input, SourceError, Sources, TargetKind,
 };
-pub use report::{FileStatus, FileSummary, Report, Statistics};

@@ -25,7 +25,7 @@
 
 use crate::diagnostic::{Finding, Level, RuleId};
 use crate::rules::Rule;
-use crate::suppress::Suppression;
+use crate::rules::hygiene::suppression::Suppression;
 
 /// This rule's row.
 pub const RULE: Rule = Rule {

@@ -4,6 +4,8 @@
 //! `[workspace.metadata.vt-lint]`. Parses text only: which file counts is decided in `workspace.rs`. A key nobody
 //! knows is an error, because a misspelt exclusion that is silently ignored looks like a clean run.
 
+mod glob;
+
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
@@ -11,7 +13,6 @@ use std::fmt;
 use serde::Deserialize;
 
 use crate::diagnostic::{Level, RuleId};
-use crate::glob;
 use crate::rules;
 
 /// Settings of one run. The default is what a project without configuration gets.

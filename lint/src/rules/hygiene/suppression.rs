@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::config::Config;
-use crate::diagnostic::{Finding, Level, RuleId, Span};
+use crate::diagnostic::{Finding, Level, Span};
 use crate::rules;
 use crate::rules::hygiene::{suppression_without_reason, unused_suppression};
 
@@ -86,30 +86,4 @@ pub fn apply(
         }
     }
     kept
-}
-
-/// Sets the levels of this run, drops what is allowed or excluded, sorts, and keeps one finding a place and rule.
-pub fn finish(mut findings: Vec<Finding>, config: &Config) -> Vec<Finding> {
-    findings.retain_mut(|finding| {
-        finding.level = config
-            .configured_level(finding.rule)
-            .unwrap_or(finding.level);
-        finding.level != Level::Allow && !config.is_excluded(&finding.primary.file)
-    });
-    findings.sort_by(|a, b| key(a).cmp(&key(b)));
-    findings.dedup_by(|later, earlier| {
-        later.rule == earlier.rule
-            && later.primary == earlier.primary
-            && later.message == earlier.message
-    });
-    findings
-}
-
-fn key(finding: &Finding) -> (&Span, RuleId, &str, usize) {
-    (
-        &finding.primary,
-        finding.rule,
-        &finding.message,
-        finding.crate_index,
-    )
 }
