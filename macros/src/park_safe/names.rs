@@ -1,0 +1,120 @@
+//! Which names may stand for a lock, and how many parameters the type behind each has.
+//!
+//! A name only decides which types are *asked*: the expansion goes through the `Swap` trait, and the type
+//! behind the name has the last word. **Invariant:** a type that is not a lock `Swap` knows never compiles
+//! here, whatever it is called; so this table can be wrong only by being too short.
+
+use std::collections::HashMap;
+
+use proc_macro2::Span;
+use quote::{ToTokens, quote_spanned};
+use syn::visit_mut::VisitMut;
+use syn::{GenericArgument, Ident, PathArguments, PathSegment, UseRename, parse_quote_spanned};
+
+/// A lock, or a guard or result of one, as std, parking_lot and the runtime call it.
+pub(super) struct Lock {
+    pub(super) name: &'static str,
+    pub(super) lifetimes: usize,
+    pub(super) types: usize,
+    /// Swapped only with the user's consent: it may guard something that belongs to its carrier.
+    pub(super) monitor: bool,
+}
+
+const fn lock(name: &'static str, lifetimes: usize, types: usize) -> Lock {
+    Lock {
+        name,
+        lifetimes,
+        types,
+        monitor: false,
+    }
+}
+
+const fn monitor(name: &'static str, lifetimes: usize, types: usize) -> Lock {
+    Lock {
+        name,
+        lifetimes,
+        types,
+        monitor: true,
+    }
+}
+
+/// The whole sets: a lock without its guard or its condition variable would not type-check against the rest.
+static LOCKS: &[Lock] = &[
+    lock("Mutex", 0, 1),
+    lock("MutexGuard", 1, 1),
+    lock("MappedMutexGuard", 1, 1),
+    lock("RwLock", 0, 1),
+    lock("RwLockReadGuard", 1, 1),
+    lock("RwLockWriteGuard", 1, 1),
+    lock("RwLockUpgradableReadGuard", 1, 1),
+    lock("MappedRwLockReadGuard", 1, 1),
+    lock("MappedRwLockWriteGuard", 1, 1),
+    lock("ReentrantMutex", 0, 1),
+    lock("ReentrantMutexGuard", 1, 1),
+    lock("MappedReentrantMutexGuard", 1, 1),
+    lock("Condvar", 0, 0),
+    lock("WaitTimeoutResult", 0, 0),
+    lock("Barrier", 0, 0),
+    lock("BarrierWaitResult", 0, 0),
+    lock("Once", 0, 0),
+    lock("OnceState", 0, 0),
+    lock("OnceLock", 0, 1),
+    lock("LazyLock", 0, 2),
+    monitor("Monitor", 0, 1),
+    monitor("MonitorGuard", 1, 1),
+];
+
+/// The lock of that name, if there is one.
+pub(super) fn known(name: &Ident) -> Option<&'static Lock> {
+    LOCKS.iter().find(|lock| name == lock.name)
+}
+
+/// The names without guards and results, for messages.
+pub(super) const SUMMARY: &str = "`Mutex`, `RwLock`, `ReentrantMutex`, `Condvar`, `Barrier`, `Once`, `OnceLock` and `LazyLock` with their guards";
+
+impl Lock {
+    /// Whether these arguments could be this type's: `std::iter::Once<T>` is not `std::sync::Once`.
+    pub(super) fn fits(&self, segment: &PathSegment) -> bool {
+        match &segment.arguments {
+            PathArguments::None => true,
+            PathArguments::AngleBracketed(_) => self.types > 0,
+            PathArguments::Parenthesized(_) => false,
+        }
+    }
+
+    /// Completes the arguments of a type in an expression, where they may be left out, with `_`.
+    pub(super) fn infer_missing(&self, segment: &mut PathSegment, span: Span) {
+        let given = match &segment.arguments {
+            PathArguments::AngleBracketed(given) => given.args.iter().collect::<Vec<_>>(),
+            _ => Vec::new(),
+        };
+        let types = given
+            .iter()
+            .filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)))
+            .count();
+        let lifetimes = given.len() - types;
+        if self.lifetimes + self.types == given.len() {
+            return;
+        }
+        let elided = std::iter::repeat_n(
+            quote_spanned!(span=> '_),
+            self.lifetimes.saturating_sub(lifetimes),
+        );
+        let inferred =
+            std::iter::repeat_n(quote_spanned!(span=> _), self.types.saturating_sub(types));
+        let given = given.iter().map(|argument| argument.to_token_stream());
+        let all = elided.chain(given).chain(inferred);
+        segment.arguments = PathArguments::AngleBracketed(parse_quote_spanned!(span=> <#(#all),*>));
+    }
+}
+
+/// Collects the names that `use .. as ..` gives to locks anywhere inside the item.
+pub(super) struct Renames<'a>(pub(super) &'a mut HashMap<String, &'static Lock>);
+
+impl VisitMut for Renames<'_> {
+    fn visit_use_rename_mut(&mut self, rename: &mut UseRename) {
+        if let Some(lock) = known(&rename.ident) {
+            self.0.insert(rename.rename.to_string(), lock);
+        }
+    }
+}
