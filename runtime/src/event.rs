@@ -13,15 +13,64 @@
 //! | `CarrierStalled` | WARN | see [`Stalled`] | `vt.CarrierStalled` |
 //! | `CarrierCompensated` | INFO | `reason live max cause` | `vt.CarrierCompensated` |
 //! | `CompensationExhausted` | WARN | `reason live max cause` | `vt.CompensationExhausted` |
-//! | `NativeCall` | DEBUG | `thread.id carrier.id native wall_ns state` | `vt.NativeCall` |
+//! | `NativeCall` | DEBUG | `thread.id thread.name carrier.id native wall_ns state` | `vt.NativeCall` |
 //! | `VirtualThreadSubmitFailed` | ERROR | `cause live cap` | `jdk.VirtualThreadSubmitFailed` |
 //! | `VirtualThreadStart`, `VirtualThreadEnd` | TRACE | `thread.id thread.name carrier.id` | `jdk.VirtualThreadStart`, `jdk.VirtualThreadEnd` |
-//! | `VirtualThreadPark`, `VirtualThreadUnpark` | TRACE | `thread.id operation` | `jdk.ThreadPark` (one per pair) |
-//! | `MonitorLeaked` | ERROR | `thread.id lock pinned_at` | `vt.MonitorLeaked` |
+//! | `VirtualThreadPark` | TRACE | `thread.id thread.name operation` | |
+//! | `VirtualThreadUnpark` | TRACE | `thread.id thread.name operation parked_ns` | `jdk.ThreadPark` (one per pair) |
+//! | `MonitorLeaked` | ERROR | `thread.id thread.name lock pinned_at` | `vt.MonitorLeaked` |
 //! | `EventsDropped` | WARN | `class count` | `vt.EventsDropped` |
 //!
-//! Units: every `*_ns` field is nanoseconds; ids and counts are integers; places are
-//! `path:line:column`, relative to the workspace that was built.
+//! Units: every `*_ns` field is nanoseconds; ids and counts are integers, the rest is text; places are
+//! `path:line:column`, relative to the workspace that was built; lists are joined by commas. Text that
+//! does not apply is absent, except `blocked_at`, which says [`UNKNOWN`].
+//!
+//! # From a carrier to a subscriber
+//!
+//! ```text
+//!  carrier: hub ──> its lane: four rings by worth ──┬──> vt-events: own cursors ──> emit ──> subscribers
+//!                                                   │
+//!  watchdog, spawners: hub ──> journal ─────────────┴──> Reader: own cursors ──> flight recorder
+//! ```
+//!
+//! Subscribers run on the thread `vt-events`, never on a carrier: one that blocks delays events and
+//! nothing else, one that panics loses that event. A subscriber that is the default of one thread only
+//! (`tracing::subscriber::with_default`) is not asked; give it to the runtime by `dispatch`.
+//! Records wait in rings of bounded size; what is overwritten is counted and reported as `EventsDropped`.
+
+#![expect(dead_code, reason = "carriers and the watchdog are yet to report here")]
+
+pub mod clock;
+
+mod raw;
+
+mod hub;
+
+mod store;
+
+mod codec;
+
+mod reader;
+
+mod service;
+
+mod decode;
+
+#[cfg(test)]
+mod capture;
+
+pub use decode::decode;
+pub use reader::Reader;
+
+#[expect(
+    unused_imports,
+    reason = "carriers and the watchdog are yet to report here"
+)]
+pub(crate) use self::{
+    clock::now,
+    hub::{DEFAULT_CAPACITY, Hub},
+    raw::{Lifetime, RawNative, RawPinned, Subject},
+};
 
 use std::fmt;
 use std::sync::Arc;
@@ -29,6 +78,9 @@ use std::time::Duration;
 
 /// The `tracing` target of every event of the runtime.
 pub const TARGET: &str = "vt_runtime";
+
+/// `blocked_at` where the application's line cannot be told.
+pub const UNKNOWN: &str = "unknown";
 
 /// The duration from which a pinned wait is reported unless the user says otherwise (the JDK's
 /// default for `jdk.VirtualThreadPinned`).
@@ -60,7 +112,6 @@ macro_rules! spelled {
             }
 
             /// The value with this number, as stored in a ring.
-            #[cfg_attr(not(test), expect(dead_code, reason = "not every enum is stored"))]
             pub(crate) fn from_code(code: u64) -> Option<Self> {
                 Self::ALL.get(usize::try_from(code).ok()?).copied()
             }
@@ -199,6 +250,11 @@ spelled! {
         /// Start and end.
         Lifetimes = "lifetimes",
     }
+}
+
+impl EventClass {
+    /// How many classes there are.
+    pub const COUNT: usize = Self::ALL.len();
 }
 
 /// A point in time: nanoseconds since an arbitrary, fixed start of this process
@@ -409,6 +465,19 @@ pub enum Event {
 }
 
 impl Event {
+    /// What a record of it is worth when a ring is full.
+    #[must_use]
+    pub const fn class(&self) -> EventClass {
+        match self {
+            Self::NativeCall { .. } => EventClass::Contention,
+            Self::VirtualThreadStart { .. } | Self::VirtualThreadEnd { .. } => {
+                EventClass::Lifetimes
+            }
+            Self::VirtualThreadPark { .. } | Self::VirtualThreadUnpark { .. } => EventClass::Parks,
+            _ => EventClass::Pins,
+        }
+    }
+
     /// The event's name, as in `tracing` metadata.
     #[must_use]
     pub const fn name(&self) -> &'static str {

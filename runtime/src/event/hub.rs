@@ -1,0 +1,220 @@
+//! Where the runtime reports what happens: one hub per runtime.
+//!
+//! From a carrier: a binary record into the carrier's own ring, no lock, no allocation, no system call
+//! (but for the first sight of a static, the first record of a class, and waking `vt-events` once per
+//! idle period). From elsewhere: [`Hub::report`].
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tracing::Dispatch;
+
+use super::codec::{self, ThreadNames};
+use super::raw::{Lifetime, RawNative, RawPinned};
+use super::reader::{Follower, Reader};
+use super::service::{Service, exit, interest};
+use super::store::Store;
+use super::store::lane::Lane;
+use super::{Event, EventClass, Operation, Timestamp, clock};
+
+/// Pins each carrier's ring keeps unless the user says otherwise.
+pub(crate) const DEFAULT_CAPACITY: usize = 512;
+
+/// The hub.
+pub(crate) struct Hub {
+    store: Arc<Store>,
+    service: Arc<Service>,
+    threshold: AtomicU64,
+}
+
+impl Hub {
+    /// A hub for up to `carrier_slots` carriers whose rings keep about `capacity` pins each. Events go to
+    /// `dispatch`, or without one to the default dispatcher at the moment of emission.
+    pub(crate) fn new(
+        carrier_slots: usize,
+        capacity: usize,
+        threshold: Duration,
+        dispatch: Option<Dispatch>,
+    ) -> Arc<Self> {
+        let store = Arc::new(Store::new(carrier_slots, capacity));
+        let service = Service::start(Follower::from_start(Arc::clone(&store)), dispatch);
+        Arc::new(Self {
+            store,
+            service,
+            threshold: AtomicU64::new(clock::nanos(threshold)),
+        })
+    }
+
+    /// The duration from which a wait is reported: the caller of [`Hub::pinned`] and
+    /// [`Hub::native_call`] compares, so that below it nothing is gathered.
+    #[inline]
+    pub(crate) fn threshold_ns(&self) -> u64 {
+        self.threshold.load(Ordering::Relaxed)
+    }
+
+    /// Changes the threshold, from the next comparison on.
+    pub(crate) fn set_threshold(&self, threshold: Duration) {
+        self.threshold
+            .store(clock::nanos(threshold), Ordering::Relaxed);
+    }
+
+    /// Makes the rings of a carrier that starts, on its thread, so that its first pin allocates nothing.
+    pub(crate) fn open(&self, carrier: usize) {
+        if let Some(lane) = self.store.lanes.get(carrier) {
+            lane.open(self.store.capacity());
+        }
+    }
+
+    /// A pinned wait of at least the threshold ended. On the carrier's own thread.
+    pub(crate) fn pinned(&self, carrier: usize, raw: &RawPinned<'_>) {
+        match self.lane(carrier) {
+            Some(lane) => codec::write_pinned(
+                lane.ring(EventClass::Pins, self.store.capacity()),
+                lane.cache(),
+                raw,
+            ),
+            None => self.store.report(
+                raw.end,
+                Event::VirtualThreadPinned(raw.to_pinned(carrier as u64, self.store.names())),
+            ),
+        }
+        self.service.nudge();
+    }
+
+    /// A declared foreign call took at least the threshold. On the carrier's own thread.
+    pub(crate) fn native_call(&self, carrier: usize, raw: &RawNative<'_>) {
+        if let Some(lane) = self.lane(carrier) {
+            let ring = lane.ring(EventClass::Contention, self.store.capacity());
+            codec::write_native(ring, lane.cache(), raw);
+            self.service.nudge();
+        }
+    }
+
+    /// A virtual thread started or ended. On the carrier's own thread.
+    #[inline]
+    pub(crate) fn lifetime(
+        &self,
+        carrier: usize,
+        which: Lifetime,
+        thread: u64,
+        name: Option<&str>,
+    ) {
+        let traced = interest::in_events(match which {
+            Lifetime::Start => interest::START,
+            Lifetime::End => interest::END,
+        });
+        if (traced || self.store.has_readers())
+            && let Some(lane) = self.lane(carrier)
+        {
+            let ring = lane.ring(EventClass::Lifetimes, self.store.capacity());
+            codec::write_lifetime(ring, which, clock::now(), thread, name);
+            self.nudge_if(traced);
+        }
+    }
+
+    /// Whether parks are to be reported: asked first, so that nobody reads a clock for nothing.
+    #[inline]
+    pub(crate) fn wants_parks(&self) -> bool {
+        interest::in_events(interest::PARK | interest::UNPARK) || self.store.has_readers()
+    }
+
+    /// A virtual thread is about to unmount. On the carrier's own thread. Only subscribers are told:
+    /// readers get the whole pair from [`Hub::parked`].
+    #[inline]
+    pub(crate) fn parking(
+        &self,
+        carrier: usize,
+        thread: u64,
+        name: Option<&str>,
+        operation: Operation,
+        at: Timestamp,
+    ) {
+        if interest::in_events(interest::PARK)
+            && let Some(lane) = self.lane(carrier)
+        {
+            let ring = lane.ring(EventClass::Parks, self.store.capacity());
+            codec::write_park(ring, at, thread, name, operation, None);
+            self.service.nudge();
+        }
+    }
+
+    /// A virtual thread is mounted again at `at`, after `parked_ns`. On the carrier's own thread.
+    #[inline]
+    pub(crate) fn parked(
+        &self,
+        carrier: usize,
+        thread: u64,
+        name: Option<&str>,
+        operation: Operation,
+        at: Timestamp,
+        parked_ns: u64,
+    ) {
+        let traced = interest::in_events(interest::UNPARK);
+        if (traced || self.store.has_readers())
+            && let Some(lane) = self.lane(carrier)
+        {
+            let ring = lane.ring(EventClass::Parks, self.store.capacity());
+            codec::write_park(ring, at, thread, name, operation, Some(parked_ns));
+            self.nudge_if(traced);
+        }
+    }
+
+    /// Anything from off the carriers. Takes a lock that is never held over foreign code.
+    pub(crate) fn report(&self, event: Event) {
+        self.store.report(clock::now(), event);
+        self.service.nudge();
+    }
+
+    /// How texts find the names of threads (`#7 name`); called off the carriers. It must not keep the
+    /// runtime alive.
+    pub(crate) fn name_threads(&self, names: Box<ThreadNames>) {
+        // The first one stays: a runtime has one registry of threads.
+        let _ = self.store.names.set(names);
+    }
+
+    /// Waits until everything recorded before the call was handed to the dispatcher, at most `limit`.
+    /// False when that took longer, or when called from inside a subscriber.
+    pub(crate) fn flush(&self, limit: Duration) -> bool {
+        self.service.flush(limit)
+    }
+
+    /// Flushes, for a bounded time, when the process exits.
+    pub(crate) fn flush_at_exit(&self) {
+        exit::flush(&self.service);
+    }
+
+    /// A reader with its own cursor, beginning with the oldest records still there.
+    pub(crate) fn reader(&self) -> Reader {
+        Reader::new(Arc::clone(&self.store))
+    }
+
+    /// How often a subscriber panicked at one of our events.
+    pub(crate) fn subscriber_panics(&self) -> u64 {
+        self.service.panics()
+    }
+
+    fn lane(&self, carrier: usize) -> Option<&Lane> {
+        debug_assert!(
+            carrier < self.store.lanes.len(),
+            "carrier {carrier} has a slot"
+        );
+        self.store.lanes.get(carrier)
+    }
+
+    /// Readers look when they like; only `vt-events` is woken.
+    fn nudge_if(&self, traced: bool) {
+        if traced {
+            self.service.nudge();
+        }
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        self.service.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

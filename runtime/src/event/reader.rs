@@ -1,0 +1,168 @@
+//! A reader of everything the runtime records, with a cursor of its own.
+//!
+//! Readers never make a carrier wait: who is too slow is lapped, and told exactly how many records of
+//! which class it missed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::codec::Decoder;
+use super::store::Store;
+use super::store::ring::Cursor;
+use super::{EventClass, Recorded};
+
+/// Follows a runtime's events from the rings themselves: each record once, in the order of each
+/// carrier, independent of `tracing` and of every other reader.
+///
+/// A new reader begins with the oldest records still there. While one exists, parks, starts and ends
+/// are recorded too. Call [`drain`](Self::drain) often enough: rings are overwritten, never waited for.
+/// Meant for a plain OS thread of the reader's own.
+pub struct Reader {
+    follower: Follower,
+}
+
+impl Reader {
+    pub(super) fn new(store: Arc<Store>) -> Self {
+        store.add_reader();
+        Self {
+            follower: Follower::from_oldest(store),
+        }
+    }
+
+    /// Hands every record that came since the last call to `take`.
+    pub fn drain(&mut self, take: impl FnMut(Recorded)) {
+        self.follower.drain([true; EventClass::COUNT], take);
+    }
+
+    /// How many records of each class were overwritten before this reader came to them, since it was
+    /// made; in the order of [`EventClass::ALL`].
+    #[must_use]
+    pub fn lost(&self) -> [u64; EventClass::COUNT] {
+        self.follower.lost
+    }
+
+    /// How many records of `class` were overwritten before this reader came to them.
+    #[must_use]
+    pub fn lost_in(&self, class: EventClass) -> u64 {
+        self.follower.lost[class as usize]
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.follower.store.remove_reader();
+    }
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("lost", &self.lost())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The cursors of one reader over one store.
+pub(super) struct Follower {
+    store: Arc<Store>,
+    lanes: Vec<[Cursor; EventClass::COUNT]>,
+    journal: [u64; EventClass::COUNT],
+    pub(super) lost: [u64; EventClass::COUNT],
+    decoder: Decoder,
+    body: Vec<u64>,
+    copied: Vec<Recorded>,
+}
+
+impl Follower {
+    /// One that has been there from the first record.
+    pub(super) fn from_start(store: Arc<Store>) -> Self {
+        Self {
+            lanes: vec![[Cursor::FROM_START; EventClass::COUNT]; store.lanes.len()],
+            journal: [0; EventClass::COUNT],
+            lost: [0; EventClass::COUNT],
+            decoder: Decoder::default(),
+            body: Vec::new(),
+            copied: Vec::new(),
+            store,
+        }
+    }
+
+    /// One that begins with what is still there.
+    fn from_oldest(store: Arc<Store>) -> Self {
+        let mut this = Self::from_start(store);
+        for (lane, cursors) in this.store.lanes.iter().zip(&mut this.lanes) {
+            for class in Store::classes() {
+                if let Some(ring) = lane.written(class) {
+                    cursors[class as usize] = ring.oldest();
+                }
+            }
+        }
+        let journal = this.store.journal.lock();
+        this.journal = std::array::from_fn(|class| journal.first(EventClass::ALL[class]));
+        drop(journal);
+        this
+    }
+
+    /// Hands every new record of the wanted classes to `take`; forgets those of the others without
+    /// counting them. No lock of the store is held while `take` runs.
+    pub(super) fn drain(
+        &mut self,
+        wanted: [bool; EventClass::COUNT],
+        mut take: impl FnMut(Recorded),
+    ) {
+        for (carrier, (lane, cursors)) in self.store.lanes.iter().zip(&mut self.lanes).enumerate() {
+            for class in Store::classes() {
+                let (cursor, lost) = (&mut cursors[class as usize], &mut self.lost[class as usize]);
+                let Some(ring) = lane.written(class) else {
+                    continue;
+                };
+                if !wanted[class as usize] {
+                    ring.skip(cursor);
+                    continue;
+                }
+                let until = ring.head();
+                while let Some(header) = ring.read(cursor, until, &mut self.body, lost) {
+                    match self.decoder.decode(
+                        carrier as u64,
+                        header,
+                        &self.body,
+                        self.store.names(),
+                    ) {
+                        Some(recorded) => take(recorded),
+                        None => *lost += 1,
+                    }
+                }
+            }
+        }
+        let journal = self.store.journal.lock();
+        for class in Store::classes() {
+            let at = &mut self.journal[class as usize];
+            if wanted[class as usize] {
+                let (next, lost) = journal.read(class, *at, &mut self.copied);
+                *at = next;
+                self.lost[class as usize] += lost;
+            } else {
+                *at = journal.end(class);
+            }
+        }
+        drop(journal);
+        self.copied.drain(..).for_each(take);
+    }
+
+    /// Whether a [`Follower::drain`] of the wanted classes would find something.
+    pub(super) fn has_news(&self, wanted: [bool; EventClass::COUNT]) -> bool {
+        let in_lane = |class: EventClass| {
+            let index = class as usize;
+            let mut lanes = self.store.lanes.iter().zip(&self.lanes);
+            lanes.any(|(lane, cursors)| {
+                lane.written(class)
+                    .is_some_and(|ring| ring.has_news(&cursors[index]))
+            })
+        };
+        let in_journal = |class: EventClass| {
+            self.store.journal.lock().end(class) != self.journal[class as usize]
+        };
+        Store::classes()
+            .any(|class| wanted[class as usize] && (in_lane(class) || in_journal(class)))
+    }
+}

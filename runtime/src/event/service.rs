@@ -1,0 +1,247 @@
+//! `vt-events`: the one thread that turns records into `tracing` events and so runs foreign code.
+//!
+//! ```text
+//!   carrier: write record ; fence ; asleep? -> clear it, unpark
+//!   service: drain all ; asleep = true ; fence ; anything new? -> clear it, drain again : park
+//! ```
+//!
+//! **Invariant (no lost wake-up):** both sides have a sequentially consistent fence between their store
+//! and their load, so either the carrier sees `asleep` or the service sees the record.
+//!
+//! A subscriber may block (only this thread waits; rings overwrite and count) or panic (caught and
+//! counted). Nothing here wakes while nothing is recorded.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use tracing::{Dispatch, dispatcher};
+
+use self::emit::emit;
+use super::reader::Follower;
+use super::{Event, EventClass, Recorded};
+
+pub(super) mod emit;
+
+pub(super) mod interest;
+
+pub(super) mod exit;
+
+/// How long the service looks out for more after it found something, before it sleeps: so a stream of
+/// events wakes it once per this time, not once per event.
+const LINGER: Duration = Duration::from_millis(2);
+
+thread_local! {
+    /// Whether this is a `vt-events` thread. Needs no destructor, so it can be asked at exit.
+    static IS_SERVICE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The service of one runtime.
+pub(super) struct Service {
+    pump: Mutex<Pump>,
+    asleep: AtomicBool,
+    closing: AtomicBool,
+    thread: OnceLock<Thread>,
+    /// Flushes asked for, and how many of them are done.
+    requested: AtomicU64,
+    served: Mutex<u64>,
+    done: Condvar,
+    panics: AtomicU64,
+    /// The process that has the thread: after a fork the child has only the memory of it.
+    process: u32,
+}
+
+impl Service {
+    /// Starts the thread. Should the system refuse it, nothing is lost: records stay in the rings and
+    /// [`Service::flush`] emits them on its caller's thread.
+    pub(super) fn start(follower: Follower, dispatch: Option<Dispatch>) -> Arc<Self> {
+        interest::watch();
+        let service = Arc::new(Self {
+            pump: Mutex::new(Pump {
+                follower,
+                dispatch,
+                batch: Vec::new(),
+            }),
+            asleep: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            thread: OnceLock::new(),
+            requested: AtomicU64::new(0),
+            served: Mutex::new(0),
+            done: Condvar::new(),
+            panics: AtomicU64::new(0),
+            process: std::process::id(),
+        });
+        let own = Arc::clone(&service);
+        if let Ok(handle) = thread::Builder::new()
+            .name("vt-events".into())
+            .spawn(move || own.run())
+        {
+            // Nobody else sets it.
+            let _ = service.thread.set(handle.thread().clone());
+        }
+        service
+    }
+
+    /// Tells the service that something was recorded. A fence and a load while it is awake.
+    #[inline]
+    pub(super) fn nudge(&self) {
+        fence(Ordering::SeqCst);
+        if self.asleep.load(Ordering::Relaxed) {
+            self.wake();
+        }
+    }
+
+    #[cold]
+    fn wake(&self) {
+        if self.asleep.swap(false, Ordering::Relaxed)
+            && let Some(thread) = self.thread.get()
+        {
+            thread.unpark();
+        }
+    }
+
+    /// Ends the thread once everything recorded is emitted; does not wait for it.
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// Whether the thread sleeps until it is woken.
+    #[cfg(test)]
+    pub(super) fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::Relaxed)
+    }
+
+    /// How often a subscriber panicked.
+    pub(super) fn panics(&self) -> u64 {
+        self.panics.load(Ordering::Relaxed)
+    }
+
+    /// Waits until everything recorded before the call was handed to the dispatcher. False when that
+    /// took longer than `limit`, or when it cannot be: from inside a subscriber, or in a forked child.
+    pub(super) fn flush(&self, limit: Duration) -> bool {
+        if IS_SERVICE.get() || std::process::id() != self.process {
+            return false;
+        }
+        let deadline = Instant::now().checked_add(limit);
+        let Some(thread) = self.thread.get() else {
+            return self.flush_here(limit);
+        };
+        let ticket = self.requested.fetch_add(1, Ordering::SeqCst) + 1;
+        thread.unpark();
+        let mut served = self.served.lock();
+        while *served < ticket {
+            match deadline {
+                Some(deadline) if self.done.wait_until(&mut served, deadline).timed_out() => {
+                    return *served >= ticket;
+                }
+                Some(_) => {}
+                None => self.done.wait(&mut served),
+            }
+        }
+        true
+    }
+
+    /// The service's work where it has no thread.
+    fn flush_here(&self, limit: Duration) -> bool {
+        let Some(mut pump) = self.pump.try_lock_for(limit) else {
+            return false;
+        };
+        let was = IS_SERVICE.replace(true);
+        pump.round(&self.panics);
+        IS_SERVICE.set(was);
+        true
+    }
+
+    fn run(&self) {
+        IS_SERVICE.set(true);
+        let mut pump = self.pump.lock();
+        loop {
+            let ticket = self.requested.load(Ordering::SeqCst);
+            let closing = self.closing.load(Ordering::Acquire);
+            let found = pump.round(&self.panics);
+            let mut served = self.served.lock();
+            if *served != ticket {
+                *served = ticket;
+                self.done.notify_all();
+            }
+            drop(served);
+            if found {
+                if !closing {
+                    thread::park_timeout(LINGER);
+                }
+                continue;
+            }
+            if closing {
+                return;
+            }
+            self.asleep.store(true, Ordering::Relaxed);
+            fence(Ordering::SeqCst);
+            let idle = !pump.follower.has_news(wanted())
+                && self.requested.load(Ordering::SeqCst) == ticket
+                && !self.closing.load(Ordering::Acquire);
+            if idle {
+                thread::park();
+            }
+            self.asleep.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The classes some subscriber may want now.
+fn wanted() -> [bool; EventClass::COUNT] {
+    std::array::from_fn(|class| interest::in_class(EventClass::ALL[class]))
+}
+
+/// Reads and emits.
+struct Pump {
+    follower: Follower,
+    dispatch: Option<Dispatch>,
+    batch: Vec<Recorded>,
+}
+
+impl Pump {
+    /// Emits everything that was recorded when this began, oldest first, and first of all what was
+    /// lost. Returns whether there was anything.
+    fn round(&mut self, panics: &AtomicU64) -> bool {
+        let before = self.follower.lost;
+        self.follower
+            .drain(wanted(), |recorded| self.batch.push(recorded));
+        // Rings are read one after the other; within one they are in order, which a stable sort keeps.
+        self.batch.sort_by_key(|recorded| recorded.at);
+        let dropped = EventClass::ALL.iter().filter_map(|&class| {
+            let count = self.follower.lost[class as usize] - before[class as usize];
+            (count > 0).then_some(Event::EventsDropped { class, count })
+        });
+        let dropped: Vec<Event> = dropped.collect();
+        let found = !dropped.is_empty() || !self.batch.is_empty();
+        if found {
+            let events = dropped
+                .into_iter()
+                .chain(self.batch.drain(..).map(|recorded| recorded.event));
+            let emit_all = || events.for_each(|event| emit_caught(&event, panics));
+            match &self.dispatch {
+                Some(dispatch) => dispatcher::with_default(dispatch, emit_all),
+                None => emit_all(),
+            }
+        }
+        found
+    }
+}
+
+/// Emits one event; a subscriber's panic ends with it.
+fn emit_caught(event: &Event, panics: &AtomicU64) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| emit(event))) {
+        panics.fetch_add(1, Ordering::Relaxed);
+        // A payload's destructor may panic as well.
+        if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(second);
+        }
+    }
+}

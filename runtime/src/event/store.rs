@@ -1,0 +1,75 @@
+//! Everything recorded and not yet overwritten: the carriers' lanes and the journal.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use parking_lot::Mutex;
+
+use self::journal::Journal;
+use self::lane::Lane;
+use super::codec::ThreadNames;
+use super::service::interest;
+use super::{Event, EventClass, Recorded, Timestamp};
+
+pub(super) mod lane;
+
+pub(super) mod ring;
+
+mod journal;
+
+/// The store of one runtime.
+pub(super) struct Store {
+    pub(super) lanes: Box<[Lane]>,
+    pub(super) journal: Mutex<Journal>,
+    /// How to find the names of threads that texts mention.
+    pub(super) names: OnceLock<Box<ThreadNames>>,
+    /// Readers besides `vt-events`. They want every class.
+    readers: AtomicU32,
+    capacity: usize,
+}
+
+impl Store {
+    pub(super) fn new(lanes: usize, capacity: usize) -> Self {
+        Self {
+            lanes: (0..lanes).map(|_| Lane::default()).collect(),
+            journal: Mutex::new(Journal::new(capacity)),
+            names: OnceLock::new(),
+            readers: AtomicU32::new(0),
+            capacity,
+        }
+    }
+
+    /// Pins that each ring is to keep.
+    pub(super) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Whether a reader wants what only those who ask are told.
+    pub(super) fn has_readers(&self) -> bool {
+        self.readers.load(Ordering::Relaxed) != 0
+    }
+
+    pub(super) fn add_reader(&self) {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn remove_reader(&self) {
+        self.readers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Records an event from off the carriers, if anybody wants its class.
+    pub(super) fn report(&self, at: Timestamp, event: Event) {
+        if self.has_readers() || interest::in_class(event.class()) {
+            self.journal.lock().push(Recorded { at, event });
+        }
+    }
+
+    pub(super) fn names(&self) -> Option<&ThreadNames> {
+        self.names.get().map(|names| &**names)
+    }
+
+    /// The classes in the order they are read: what is worth most first.
+    pub(super) fn classes() -> impl Iterator<Item = EventClass> {
+        EventClass::ALL.iter().copied()
+    }
+}
