@@ -1,0 +1,191 @@
+//! Events the JDK has no name for, as `vt.NAME`, with the field names of `vt_runtime::event` in camel
+//! case.
+
+use super::{DURATION, Field, STACK, START, THREAD, Type, Unit};
+
+const RUNTIME: &[&str] = &["Virtual Threads", "Runtime"];
+const RECORDER: &[&str] = &["Virtual Threads", "Recorder"];
+const PROGRAM: &[&str] = &["Virtual Threads", "Program"];
+
+const COMPENSATION: &[Field] = &[
+    START,
+    Field::text("reason", "Reason"),
+    Field::long("live", "Live Carriers"),
+    Field::long("max", "Carriers Allowed"),
+    Field::text("cause", "Cause"),
+];
+
+/// In declaration order.
+pub(super) const TYPES: &[Type] = &[
+    Type::event(
+        "vt.VirtualThreadPinnedLive",
+        "Virtual Thread Pinned, Still",
+        RUNTIME,
+        "A virtual thread waits and keeps its carrier, and had not ended when this was recorded",
+        &[
+            START,
+            Field::nanos("elapsed", "Elapsed"),
+            THREAD,
+            STACK,
+            Field::text("blockingOperation", "Blocking Operation"),
+            Field::text("pinnedReason", "Pinned Reason"),
+            Field::thread("carrierThread", "Carrier Thread"),
+            Field::text("pinnedAt", "Pinned At"),
+            Field::text("blockedAt", "Blocked At"),
+            Field::text("lock", "Lock That Pins"),
+            Field::text("waitsFor", "Waits For"),
+            Field::text("waitsOwner", "Owner Of What It Waits For"),
+            Field::text("native", "Native Call"),
+            Field::int("depth", "Pins Held"),
+            Field::int("stranded", "Stranded Virtual Threads"),
+            Field::nanos("strandedTime", "Stranded Time"),
+            Field::text("source", "Source"),
+            Field::long("spanId", "Span Id"),
+        ],
+    ),
+    Type::event(
+        "vt.PinnedDeadlock",
+        "Pinned Deadlock",
+        RUNTIME,
+        "A cycle of virtual threads, locks and carriers that cannot end by itself",
+        &[
+            START,
+            Field::text("kind", "Kind"),
+            Field::text("lock", "Lock"),
+            Field::text("owner", "Owner"),
+            Field::text("carriers", "Blocked Carriers"),
+            Field::text("cycle", "Cycle"),
+        ],
+    ),
+    Type::event(
+        "vt.CarrierStalled",
+        "Carrier Stalled",
+        RUNTIME,
+        "A carrier has not come to a wait for ten thresholds",
+        &[
+            START,
+            Field::nanos("elapsed", "Elapsed"),
+            THREAD,
+            STACK,
+            Field::thread("carrierThread", "Carrier Thread"),
+            Field::text("state", "State"),
+            Field::int("stranded", "Stranded Virtual Threads"),
+            Field::text("native", "System Call"),
+        ],
+    ),
+    Type::event(
+        "vt.CarrierCompensated",
+        "Carrier Compensated",
+        RUNTIME,
+        "A spare carrier was started for a blocked one",
+        COMPENSATION,
+    ),
+    Type::event(
+        "vt.CompensationExhausted",
+        "Compensation Exhausted",
+        RUNTIME,
+        "A spare carrier was refused",
+        COMPENSATION,
+    ),
+    Type::event(
+        "vt.NativeCall",
+        "Native Call",
+        RUNTIME,
+        "A declared foreign call took at least the threshold",
+        &[
+            START,
+            DURATION,
+            THREAD,
+            Field::thread("carrierThread", "Carrier Thread"),
+            Field::text("native", "Native Call"),
+            Field::text("state", "State"),
+        ],
+    ),
+    Type::event(
+        "vt.MonitorLeaked",
+        "Monitor Leaked",
+        RUNTIME,
+        "A virtual thread ended while it held a monitor",
+        &[
+            START,
+            THREAD,
+            Field::text("lock", "Lock"),
+            Field::text("pinnedAt", "Pinned At"),
+        ],
+    ),
+    Type::event(
+        "vt.EventsDropped",
+        "Events Dropped",
+        RECORDER,
+        "Records that were lost before they reached this file",
+        &[
+            START,
+            Field::text("class", "Class"),
+            Field::long("count", "Count"),
+            Field::text("place", "Lost In"),
+        ],
+    ),
+    Type::event(
+        "vt.Module",
+        "Module",
+        RECORDER,
+        "A file mapped into the recorded process: what addresses in stacks belong to",
+        &[
+            START,
+            Field::text("path", "Path"),
+            Field::text("buildId", "Build Id"),
+            Field::long("base", "Load Address").unit(Unit::Address),
+            Field::long("end", "End Address").unit(Unit::Address),
+        ],
+    ),
+    Type::event(
+        "vt.PinSite",
+        "Pin Site",
+        RECORDER,
+        "Every pin of one place since the recording began, kept at fixed memory",
+        &[
+            START,
+            Field::text("blockedAt", "Blocked At"),
+            Field::text("pinnedAt", "Pinned At"),
+            Field::text("pinnedReason", "Pinned Reason"),
+            Field::text("lock", "Lock That Pins"),
+            Field::long("count", "Count"),
+            Field::nanos("total", "Total"),
+            Field::nanos("median", "Median"),
+            Field::nanos("p99", "99th Percentile"),
+            Field::nanos("longest", "Longest"),
+            Field::nanos("strandedTime", "Stranded Time"),
+        ],
+    ),
+    Type::event(
+        "vt.Span",
+        "Span",
+        PROGRAM,
+        "A span of the program's own tracing",
+        &[
+            START,
+            DURATION,
+            THREAD,
+            Field::long("spanId", "Span Id"),
+            Field::long("parentId", "Parent Span Id"),
+            Field::text("name", "Name"),
+            Field::text("target", "Target"),
+            Field::text("fields", "Fields"),
+        ],
+    ),
+    Type::event(
+        "vt.Event",
+        "Event",
+        PROGRAM,
+        "An event of the program's own tracing",
+        &[
+            START,
+            THREAD,
+            Field::long("spanId", "Span Id"),
+            Field::text("level", "Level"),
+            Field::text("target", "Target"),
+            Field::text("message", "Message"),
+            Field::text("fields", "Fields"),
+        ],
+    ),
+];

@@ -1,0 +1,280 @@
+//! One event, decoded as far as it is asked.
+
+use std::io::{Read, Seek};
+
+use super::chunk::Chunk;
+use super::cursor::Cursor;
+use super::types::{Field, Type, Types};
+use super::value::{Pools, Resolver, Value, skip};
+use crate::format::Header;
+use crate::format::schema::Unit;
+
+/// A thread as a recording names it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Thread {
+    /// Its name, possibly empty.
+    pub name: String,
+    /// `thread.id` of a virtual thread; the operating system's id of a carrier.
+    pub id: i64,
+    /// It is a virtual thread.
+    pub is_virtual: bool,
+}
+
+/// A frame of a stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Frame {
+    /// The path up to the function's name; a file where a place stands for a frame.
+    pub class: String,
+    /// The function's name, or line and column of a place.
+    pub method: String,
+    /// 0 where unknown.
+    pub line: i64,
+    /// `Native`, `Inlined`, `Place`, or what a JVM says.
+    pub kind: String,
+    /// Neither std's, nor the runtime's, nor tracing's (in a JVM's file: not the JDK's).
+    pub application: bool,
+    /// Inner workings of the runtime.
+    pub hidden: bool,
+}
+
+impl std::fmt::Display for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let between = match self.kind.as_str() {
+            "Place" => ":",
+            "Native" | "Inlined" if !self.class.is_empty() => "::",
+            _ if self.class.is_empty() => "",
+            _ => ".",
+        };
+        write!(f, "{}{between}{}", self.class, self.method)
+    }
+}
+
+/// An event of a chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Event<'c> {
+    header: &'c Header,
+    types: &'c Types,
+    pools: &'c Pools,
+    of: &'c Type,
+    bytes: &'c [u8],
+    at: u64,
+}
+
+impl<'c> Event<'c> {
+    pub(super) fn new(
+        header: &'c Header,
+        types: &'c Types,
+        pools: &'c Pools,
+        of: &'c Type,
+        bytes: &'c [u8],
+        at: u64,
+    ) -> Self {
+        Self {
+            header,
+            types,
+            pools,
+            of,
+            bytes,
+            at,
+        }
+    }
+
+    /// The name of its type.
+    #[must_use]
+    pub fn name(&self) -> &'c str {
+        &self.of.name
+    }
+
+    /// Its type.
+    #[must_use]
+    pub const fn of(&self) -> &'c Type {
+        self.of
+    }
+
+    /// Where it stands, in bytes from the file's start.
+    #[must_use]
+    pub const fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// When it began, in nanoseconds since the Unix epoch; 0 where it does not say.
+    #[must_use]
+    pub fn start_ns(&self) -> i64 {
+        self.nanos("startTime").unwrap_or(0)
+    }
+
+    /// How long it took, in nanoseconds; 0 for an event without a duration.
+    #[must_use]
+    pub fn duration_ns(&self) -> i64 {
+        self.nanos("duration").unwrap_or(0)
+    }
+
+    /// The value of a field, references followed; `None` where its type has no such field.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Value<'c>> {
+        let (field, mut cursor) = self.find(name)?;
+        Resolver::new(self.types, self.pools)
+            .field(field, &mut cursor, 0, 0)
+            .ok()
+    }
+
+    /// Every field with its value, in order.
+    pub fn fields(&self) -> impl Iterator<Item = (&'c Field, Value<'c>)> {
+        let mut cursor = Cursor::new(self.bytes);
+        let (types, pools) = (self.types, self.pools);
+        self.of.fields.iter().map(move |field| {
+            let value = Resolver::new(types, pools).field(field, &mut cursor, 0, 0);
+            (field, value.unwrap_or(Value::Null))
+        })
+    }
+
+    /// A whole number as stored.
+    #[must_use]
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.get(name)?.integer()
+    }
+
+    /// A text, made one's own.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<String> {
+        match self.get(name)? {
+            Value::Text(text) => Some(text.into_owned()),
+            _ => None,
+        }
+    }
+
+    /// A time in nanoseconds by its field's unit: since the Unix epoch for a moment, a length for a
+    /// span.
+    #[must_use]
+    pub fn nanos(&self, name: &str) -> Option<i64> {
+        let (field, mut cursor) = self.find(name)?;
+        let value = Resolver::new(self.types, self.pools)
+            .field(field, &mut cursor, 0, 0)
+            .ok()?;
+        self.to_nanos(field, value.integer()?)
+    }
+
+    /// A number of a field in nanoseconds, where its unit is one of time.
+    #[must_use]
+    pub fn to_nanos(&self, field: &Field, number: i64) -> Option<i64> {
+        Some(match field.unit {
+            Unit::Ticks => self.header.wall_ns(number),
+            Unit::TickSpan => self.header.span_ns(number),
+            Unit::NanoSpan => number,
+            Unit::MicroSpan => number.saturating_mul(1_000),
+            Unit::MilliSpan | Unit::EpochMillis => number.saturating_mul(1_000_000),
+            Unit::SecondSpan => number.saturating_mul(1_000_000_000),
+            _ => return None,
+        })
+    }
+
+    /// The key of a pooled field, by which what it stands for can be kept.
+    #[must_use]
+    pub fn key(&self, name: &str) -> Option<u64> {
+        let (field, mut cursor) = self.find(name)?;
+        if field.pooled {
+            cursor.integer().ok()
+        } else {
+            None
+        }
+    }
+
+    /// A thread.
+    #[must_use]
+    pub fn thread(&self, name: &str) -> Option<Thread> {
+        Thread::of(&self.get(name)?)
+    }
+
+    /// The frames of its stack, innermost first; empty where it has none.
+    #[must_use]
+    pub fn stack(&self) -> Vec<Frame> {
+        match self
+            .get("stackTrace")
+            .as_ref()
+            .map(|stack| stack.member("frames"))
+        {
+            Some(Value::Array(frames)) => frames.iter().map(Frame::of).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<(&'c Field, Cursor<'c>)> {
+        let mut cursor = Cursor::new(self.bytes);
+        for field in &self.of.fields {
+            if field.name == name {
+                return Some((field, cursor));
+            }
+            skip(self.types, field, &mut cursor, 0).ok()?;
+        }
+        None
+    }
+}
+
+impl Thread {
+    /// The thread in a value; `None` for null.
+    #[must_use]
+    pub fn of(value: &Value<'_>) -> Option<Self> {
+        if !matches!(value, Value::Struct(_)) {
+            return None;
+        }
+        let java_id = value.member("javaThreadId").integer().unwrap_or(0);
+        let (name, id) = if java_id > 0 {
+            (value.member("javaName"), java_id)
+        } else {
+            (
+                value.member("osName"),
+                value.member("osThreadId").integer().unwrap_or(0),
+            )
+        };
+        Some(Self {
+            name: name.text().unwrap_or_default().to_owned(),
+            id,
+            is_virtual: *value.member("virtual") == Value::Boolean(true),
+        })
+    }
+}
+
+impl Frame {
+    /// The frame in a value.
+    #[must_use]
+    pub fn of(value: &Value<'_>) -> Self {
+        let method = value.member("method");
+        let class = method.member("type");
+        let text = |value: &Value<'_>| value.text().unwrap_or_default().to_owned();
+        let loader = class.member("classLoader");
+        let loader = match loader {
+            Value::Struct(_) => text(loader.member("name")),
+            _ => String::new(),
+        };
+        let kind = text(value.member("type"));
+        let class = text(class.member("name"));
+        Self {
+            // A JVM's names are separated by slashes inside; ours are files and paths.
+            class: if kind == "Place" {
+                class
+            } else {
+                class.replace('/', ".")
+            },
+            method: text(method.member("name")),
+            line: value.member("lineNumber").integer().unwrap_or(0).max(0),
+            application: !loader.is_empty() && loader != "bootstrap",
+            hidden: *method.member("hidden") == Value::Boolean(true),
+            kind,
+        }
+    }
+}
+
+impl<R: Read + Seek> Chunk<'_, R> {
+    /// Visits every event of the chunk.
+    ///
+    /// # Errors
+    /// The source cannot be read.
+    pub fn each(&mut self, mut visit: impl FnMut(&Event<'_>)) -> Result<(), super::ReadError> {
+        while let Some(event) = self.next_event()? {
+            visit(&event);
+        }
+        Ok(())
+    }
+}
