@@ -62,10 +62,6 @@ mod capture;
 pub use decode::decode;
 pub use reader::Reader;
 
-#[expect(
-    unused_imports,
-    reason = "carriers and the watchdog are yet to report here"
-)]
 pub(crate) use self::{
     clock::now,
     hub::{DEFAULT_CAPACITY, Hub},

@@ -1,15 +1,21 @@
-//! Virtual threads with std's names.
+#![doc = include_str!("../README.md")]
 
 pub mod event;
+pub mod native;
+pub mod pinned;
+pub mod thread;
 
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "the carrier arrives with the scheduler"
-    )
-)]
+mod carrier;
 mod continuation;
+mod current;
+mod park;
+mod pin;
+mod primitive;
+mod runtime;
+mod stack;
 
 pub use continuation::{ParseStacksError, Stacks};
+pub use runtime::{
+    BuildError, DeadlockPolicy, Metrics, PinnedTime, Runtime, RuntimeBuilder, SettingError,
+    ShutdownReport, SpawnError,
+};

@@ -301,9 +301,8 @@ impl Decoder {
 /// How a subject is written: its name, else `#7 name` for a thread, else `Kind@0x7f12..`.
 pub(super) fn subject_text(subject: Subject, names: Option<&ThreadNames>) -> Arc<str> {
     match subject.name {
-        Some(name) => name.into(),
         None if subject.kind == Subject::THREAD => thread_text(subject.id, names),
-        None => format!("{}@{:#x}", subject.kind, subject.id).into(),
+        _ => subject.to_string().into(),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Names are rendered and places formatted by whoever drains the rings, never on a carrier.
 
+use std::fmt;
 use std::panic::Location;
 
 use super::{CarrierState, Operation, PinReason, PinSource, Timestamp, WaitOutcome};
@@ -20,6 +21,16 @@ pub(crate) struct Subject {
 impl Subject {
     /// The kind of a virtual thread: rendered `#7 name`.
     pub(crate) const THREAD: &'static str = "thread";
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name {
+            Some(name) => f.write_str(name),
+            None if self.kind == Self::THREAD => write!(f, "#{}", self.id),
+            None => write!(f, "{}@{:#x}", self.kind, self.id),
+        }
+    }
 }
 
 /// A pinned wait that ended (or, in the watchdog's hands, one that lasts).

@@ -1,0 +1,290 @@
+//! What only a carrier's own OS thread touches: run queue, continuations, timers, and the request with which
+//! the mounted thread left.
+
+use std::cell::{Cell, RefCell, RefMut};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_deque::Worker;
+use rustix::event::epoll;
+
+use super::timers::Timers;
+use super::{Carrier, OpenNative, OpenPin, Status, Unstarted};
+use crate::continuation::{self, Continuation};
+use crate::event::{self, Hub, Operation};
+use crate::park::Record;
+use crate::primitive::{Ordering, fence};
+use crate::runtime::Shared;
+
+/// Readiness events taken from the kernel at a time.
+const EVENTS: usize = 256;
+
+/// Why the mounted thread gave the carrier back.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Request {
+    /// It stays ready, behind all others.
+    Yield,
+    /// It waits; the epoch of its wait.
+    Park(u64),
+    /// It swallowed its cancellation: never to be resumed.
+    Abandon,
+}
+
+/// What a pinned wait cost others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stranded {
+    /// Threads of this carrier that were ready meanwhile.
+    pub(crate) threads: u32,
+    /// Their waiting, summed, in nanoseconds: a lower bound, since a wake is seen when it is collected.
+    pub(crate) nanos: u64,
+}
+
+/// See the module's documentation.
+pub(crate) struct Local {
+    pub(super) shared: Arc<Shared>,
+    pub(super) me: Arc<Carrier>,
+    pub(super) queue: RefCell<VecDeque<Arc<Record>>>,
+    pub(super) unstarted: Worker<Unstarted>,
+    continuations: RefCell<Vec<Option<Continuation>>>,
+    vacant: RefCell<Vec<usize>>,
+    timers: RefCell<Timers>,
+    pub(super) request: Cell<Request>,
+    events: RefCell<Vec<epoll::Event>>,
+    /// Time of all pinned waits so far, in nanoseconds.
+    pinned: Cell<u64>,
+}
+
+impl Local {
+    pub(crate) fn new(shared: Arc<Shared>, me: Arc<Carrier>, unstarted: Worker<Unstarted>) -> Self {
+        Self {
+            shared,
+            me,
+            queue: RefCell::default(),
+            unstarted,
+            continuations: RefCell::default(),
+            vacant: RefCell::default(),
+            timers: RefCell::default(),
+            request: Cell::new(Request::Yield),
+            events: RefCell::new(Vec::with_capacity(EVENTS)),
+            pinned: Cell::new(0),
+        }
+    }
+
+    pub(crate) fn id(&self) -> usize {
+        self.me.id
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    pub(crate) fn face(&self) -> &Arc<Carrier> {
+        &self.me
+    }
+
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.shared.hub
+    }
+
+    /// The pending deadlines. The borrow must end before anything can unmount.
+    pub(crate) fn timers(&self) -> RefMut<'_, Timers> {
+        self.timers.borrow_mut()
+    }
+
+    /// A thread of this carrier is ready.
+    pub(crate) fn push_ready(&self, record: Arc<Record>) {
+        self.queue.borrow_mut().push_back(record);
+    }
+
+    /// A thread spawned here: others may steal it until it starts.
+    pub(crate) fn push_unstarted(&self, unstarted: Unstarted) {
+        self.unstarted.push(unstarted);
+    }
+
+    /// Mounted thread: unmounts until its wait `epoch` ends.
+    pub(crate) fn park(&self, record: &Record, epoch: u64, operation: Operation) {
+        let hub = self.hub();
+        let since = hub.wants_parks().then(event::now);
+        if let Some(since) = since {
+            hub.parking(
+                self.id(),
+                record.id,
+                record.name.as_deref(),
+                operation,
+                since,
+            );
+        }
+        self.leave(Request::Park(epoch));
+        if let Some(since) = since {
+            let now = event::now();
+            let parked = now.0.saturating_sub(since.0);
+            hub.parked(
+                self.id(),
+                record.id,
+                record.name.as_deref(),
+                operation,
+                now,
+                parked,
+            );
+        }
+    }
+
+    /// Mounted thread: lets all other ready threads run first.
+    pub(crate) fn yield_now(&self) {
+        self.leave(Request::Yield);
+    }
+
+    /// Mounted thread: leaves for ever. Its stack stays as it is, with all that borrows from it.
+    pub(crate) fn abandon(&self) {
+        self.leave(Request::Abandon);
+    }
+
+    fn leave(&self, request: Request) {
+        self.request.set(request);
+        continuation::suspend();
+    }
+
+    /// Keeps a continuation and names its place.
+    pub(super) fn store(&self, continuation: Continuation) -> usize {
+        let slot = self.vacant.borrow_mut().pop();
+        let mut continuations = self.continuations.borrow_mut();
+        match slot {
+            Some(slot) => {
+                continuations[slot] = Some(continuation);
+                slot
+            }
+            None => {
+                continuations.push(Some(continuation));
+                continuations.len() - 1
+            }
+        }
+    }
+
+    pub(super) fn take(&self, slot: usize) -> Option<Continuation> {
+        self.continuations.borrow_mut().get_mut(slot)?.take()
+    }
+
+    pub(super) fn put_back(&self, slot: usize, continuation: Continuation) {
+        self.continuations.borrow_mut()[slot] = Some(continuation);
+    }
+
+    pub(super) fn vacate(&self, slot: usize) {
+        self.vacant.borrow_mut().push(slot);
+    }
+
+    /// Collects what others woke; returns how many.
+    pub(super) fn drain_inbox(&self) -> usize {
+        self.me.take_inbox(&mut *self.queue.borrow_mut())
+    }
+
+    /// Ends the waits whose deadline has passed.
+    pub(super) fn fire_timers(&self) {
+        let Some(next) = self.timers.borrow().next() else {
+            return;
+        };
+        let now = event::now().0;
+        if next > now {
+            return;
+        }
+        loop {
+            let due = self.timers.borrow_mut().pop_due(now);
+            let Some(waiter) = due else { return };
+            waiter.time_out();
+        }
+    }
+
+    /// Collects readiness without waiting.
+    pub(super) fn poll(&self) {
+        self.me
+            .driver
+            .poll(Some(Duration::ZERO), &mut self.events.borrow_mut());
+    }
+
+    /// Sleeps until something comes from outside, a timer is due, or `ready` says so.
+    ///
+    /// Lost wake-ups: whoever has something for this carrier first puts it where `ready` or the inbox flags
+    /// show it, then issues a SeqCst fence, then looks at `sleeping`. Here `sleeping` is set first, then comes the
+    /// fence, then the look at flags and `ready`. Of two such sequences at least one sees the other's write:
+    /// either the carrier finds the work and does not sleep, or the waker finds it sleeping and writes to its
+    /// eventfd, which ends the epoll wait even if it has not begun yet.
+    pub(super) fn sleep(&self, ready: impl Fn() -> bool) {
+        let next = self.timers.borrow().next();
+        self.me
+            .next_deadline
+            .store(next.unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.me.sleeping.store(true, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        let filled = self.me.inbox_filled.load(Ordering::Acquire)
+            || self.me.assigned_filled.load(Ordering::Acquire);
+        if !filled && !ready() {
+            let limit = next.map(|next| Duration::from_nanos(next.saturating_sub(event::now().0)));
+            self.me.driver.poll(limit, &mut self.events.borrow_mut());
+        }
+        self.me.sleeping.store(false, Ordering::Relaxed);
+    }
+
+    /// Mounted, pinned thread: blocks the carrier while `waits` holds. Timers, I/O and wakes of others are
+    /// served meanwhile, but nobody is mounted; wake-ones they were offered go to others.
+    pub(crate) fn drive_while_pinned(&self, open: OpenPin, waits: impl Fn() -> bool) -> Stranded {
+        let before = self.me.set_status(Status::Pinned);
+        let start = open.start.0;
+        let mut since = start;
+        *self.me.open_pin.lock() = Some(open);
+        self.shared.rescue_unstarted();
+        let mut cost = Stranded::default();
+        let mut ready = self.count_ready();
+        cost.threads = ready;
+        self.me.revoke_offers();
+        while waits() {
+            self.sleep(|| !waits());
+            let now = event::now().0;
+            cost.nanos += now.saturating_sub(since) * u64::from(ready);
+            since = now;
+            self.drain_inbox();
+            self.fire_timers();
+            let now_ready = self.count_ready();
+            cost.threads += now_ready.saturating_sub(ready);
+            ready = now_ready;
+            self.me.revoke_offers();
+        }
+        *self.me.open_pin.lock() = None;
+        self.me.set_status(before);
+        self.pinned
+            .set(self.pinned.get() + event::now().0.saturating_sub(start));
+        cost
+    }
+
+    /// Time of all pinned waits so far, in nanoseconds.
+    pub(crate) fn pinned_nanos(&self) -> u64 {
+        self.pinned.get()
+    }
+
+    /// Ready threads of this carrier, and unstarted ones that nobody else can take. Published for others.
+    fn count_ready(&self) -> u32 {
+        let started = self.queue.borrow().len();
+        let unstarted = if self.shared.another_can_take(self.me.id) {
+            0
+        } else {
+            self.unstarted.len() + self.shared.injector.len()
+        };
+        let ready = started + unstarted + self.me.assigned.lock().len();
+        self.me.ready.store(ready, Ordering::Relaxed);
+        u32::try_from(ready).unwrap_or(u32::MAX)
+    }
+
+    /// Mounted thread: a declared foreign call begins. Others take over what they can, since it may block.
+    pub(crate) fn enter_native(&self, call: OpenNative) -> Status {
+        self.count_ready();
+        self.me.open_native.lock().get_or_insert(call);
+        self.me.set_status(Status::Native)
+    }
+
+    /// Mounted thread: the foreign call has returned; `before` is what [`enter_native`](Self::enter_native) gave.
+    pub(crate) fn leave_native(&self, before: Status) {
+        if before != Status::Native {
+            *self.me.open_native.lock() = None;
+        }
+        self.me.set_status(before);
+    }
+}

@@ -1,0 +1,235 @@
+//! A carrier: one OS thread that runs virtual threads, and what the rest of the process may touch of it.
+//!
+//! [`Carrier`] is the shared face (wakes from outside, its sleep, its status); `Local` is what only its
+//! own OS thread touches (run queue, continuations, timers, the loop). `cycle.rs` argues why no wake is lost.
+
+mod cycle;
+mod driver;
+mod local;
+mod timers;
+
+use std::os::fd::OwnedFd;
+use std::panic::Location;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use crossbeam_deque::Stealer;
+use parking_lot::Mutex;
+
+pub(crate) use driver::{Direction, Registration};
+pub(crate) use local::Local;
+
+use crate::continuation::Reservation;
+use crate::event::Timestamp;
+use crate::park::{Record, Waiter};
+use crate::pin::Effective;
+use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// A virtual thread that has not run yet: all that placement, queues and stealing ever move.
+pub(crate) struct Unstarted {
+    pub(crate) record: Arc<Record>,
+    pub(crate) body: Box<dyn FnOnce() + Send>,
+    pub(crate) stack: Reservation,
+}
+
+/// A pinned wait that lasts, for the watchdog and dumps.
+#[derive(Clone)]
+pub(crate) struct OpenPin {
+    pub(crate) record: Arc<Record>,
+    pub(crate) pin: Effective,
+    pub(crate) start: Timestamp,
+}
+
+/// The outermost declared foreign call of the mounted thread, for the watchdog and dumps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenNative {
+    pub(crate) label: &'static str,
+    pub(crate) at: &'static Location<'static>,
+    pub(crate) start: Timestamp,
+}
+
+/// What a carrier is doing, as others see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Status {
+    /// Looks for work or sleeps.
+    Idle = 0,
+    /// Runs virtual threads.
+    Running = 1,
+    /// Its mounted thread waits and is pinned.
+    Pinned = 2,
+    /// Its mounted thread is inside a declared foreign call or a blocking region.
+    Native = 3,
+    /// The watchdog found it blocked or computing for long outside any declared region.
+    Stalled = 4,
+    /// Its OS thread has ended, or was never started.
+    Gone = 5,
+}
+
+/// The shared face of one carrier.
+pub(crate) struct Carrier {
+    pub(crate) id: usize,
+    /// Started threads of this carrier that others woke.
+    inbox: Mutex<Vec<Arc<Record>>>,
+    inbox_filled: AtomicBool,
+    /// Unstarted threads that must run here.
+    assigned: Mutex<Vec<Unstarted>>,
+    assigned_filled: AtomicBool,
+    pub(crate) stealer: Stealer<Unstarted>,
+    sleeping: AtomicBool,
+    wake: OwnedFd,
+    pub(crate) driver: driver::Driver,
+    status: AtomicU32,
+    /// Started threads that live here.
+    pub(crate) live: AtomicUsize,
+    /// Counts mounts; with `mounted` it tells the watchdog whether anything moved.
+    pub(crate) mounts: AtomicU64,
+    /// Id of the mounted thread, 0 if none.
+    pub(crate) mounted: AtomicU64,
+    /// Started threads that were ready when the carrier last published it.
+    pub(crate) ready: AtomicUsize,
+    /// When the earliest timer is due, `u64::MAX` if there is none.
+    pub(crate) next_deadline: AtomicU64,
+    /// Kernel id of its OS thread.
+    pub(crate) tid: AtomicU32,
+    /// Wake-ones offered to threads of this carrier and perhaps not accepted yet.
+    offers: Mutex<Vec<Waiter>>,
+    open_pin: Mutex<Option<OpenPin>>,
+    open_native: Mutex<Option<OpenNative>>,
+}
+
+impl Carrier {
+    pub(crate) fn new(id: usize, stealer: Stealer<Unstarted>) -> std::io::Result<Self> {
+        use rustix::event::{EventfdFlags, eventfd};
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        let driver = driver::Driver::new(&wake)?;
+        Ok(Self {
+            id,
+            inbox: Mutex::default(),
+            inbox_filled: AtomicBool::new(false),
+            assigned: Mutex::default(),
+            assigned_filled: AtomicBool::new(false),
+            stealer,
+            sleeping: AtomicBool::new(false),
+            wake,
+            driver,
+            status: AtomicU32::new(Status::Idle as u32),
+            live: AtomicUsize::new(0),
+            mounts: AtomicU64::new(0),
+            mounted: AtomicU64::new(0),
+            ready: AtomicUsize::new(0),
+            next_deadline: AtomicU64::new(u64::MAX),
+            tid: AtomicU32::new(0),
+            offers: Mutex::default(),
+            open_pin: Mutex::default(),
+            open_native: Mutex::default(),
+        })
+    }
+
+    /// Anybody: a thread of this carrier is ready.
+    pub(crate) fn deliver(&self, record: Arc<Record>) {
+        self.inbox.lock().push(record);
+        self.inbox_filled.store(true, Ordering::Release);
+        self.wake_up();
+    }
+
+    /// Anybody: that thread must start here.
+    pub(crate) fn assign(&self, unstarted: Unstarted) {
+        self.assigned.lock().push(unstarted);
+        self.assigned_filled.store(true, Ordering::Release);
+        self.wake_up();
+    }
+
+    /// Anybody: the carrier looks around again if it sleeps or is about to. See `cycle.rs` for the argument.
+    pub(crate) fn wake_up(&self) {
+        fence(Ordering::SeqCst);
+        if self.sleeping.load(Ordering::Relaxed) && self.sleeping.swap(false, Ordering::AcqRel) {
+            // An eventfd's counter cannot overflow by ones, and a full one wakes just as well.
+            let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+        }
+    }
+
+    fn take_inbox(&self, into: &mut impl Extend<Arc<Record>>) -> usize {
+        if !self.inbox_filled.load(Ordering::Acquire) {
+            return 0;
+        }
+        let mut inbox = self.inbox.lock();
+        self.inbox_filled.store(false, Ordering::Relaxed);
+        let count = inbox.len();
+        into.extend(inbox.drain(..));
+        count
+    }
+
+    fn take_assigned(&self) -> Vec<Unstarted> {
+        if !self.assigned_filled.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let mut assigned = self.assigned.lock();
+        self.assigned_filled.store(false, Ordering::Relaxed);
+        std::mem::take(&mut *assigned)
+    }
+
+    /// Threads known to wait for this carrier, for the watchdog: a lower bound.
+    pub(crate) fn stranded_now(&self) -> usize {
+        let assigned = self.assigned.lock().len();
+        self.ready.load(Ordering::Relaxed) + self.inbox.lock().len() + assigned
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        match self.status.load(Ordering::Relaxed) {
+            1 => Status::Running,
+            2 => Status::Pinned,
+            3 => Status::Native,
+            4 => Status::Stalled,
+            5 => Status::Gone,
+            _ => Status::Idle,
+        }
+    }
+
+    pub(crate) fn set_status(&self, status: Status) -> Status {
+        let before = self.status();
+        self.status.store(status as u32, Ordering::Relaxed);
+        before
+    }
+
+    /// Watchdog: marks a carrier that has not moved, unless it did meanwhile.
+    pub(crate) fn mark_stalled(&self) -> bool {
+        let (running, stalled) = (Status::Running as u32, Status::Stalled as u32);
+        self.status
+            .compare_exchange(running, stalled, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+
+    /// Cannot mount anybody now: pinned, in a foreign call, or stalled.
+    pub(crate) fn is_stuck(&self) -> bool {
+        matches!(
+            self.status(),
+            Status::Pinned | Status::Native | Status::Stalled
+        )
+    }
+
+    /// Remembers a wake-one offered to a thread of this carrier.
+    pub(crate) fn add_offer(&self, waiter: &Waiter) {
+        let mut offers = self.offers.lock();
+        if offers.len() >= 32 {
+            offers.retain(|waiter| waiter.is_current() || waiter.is_unaccepted());
+        }
+        offers.push(waiter.clone());
+    }
+
+    /// Passes on what was offered to threads of this carrier and not accepted: it cannot mount them now.
+    pub(crate) fn revoke_offers(&self) {
+        let offers = std::mem::take(&mut *self.offers.lock());
+        for waiter in offers {
+            waiter.revoke();
+        }
+    }
+
+    pub(crate) fn open_pin(&self) -> Option<OpenPin> {
+        self.open_pin.lock().clone()
+    }
+
+    pub(crate) fn open_native(&self) -> Option<OpenNative> {
+        *self.open_native.lock()
+    }
+}

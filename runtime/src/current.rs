@@ -1,0 +1,85 @@
+//! Who is mounted here: the runtime's thread-locals.
+//!
+//! Started virtual threads never change their carrier, so what is read here stays right for as long as the
+//! reader runs. Every access goes through functions that are not inlined, all the same, and nothing lends a
+//! reference out: a neighbour's mount may come between any two calls.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::carrier::Local;
+use crate::park::Record;
+use crate::runtime::Shared;
+
+thread_local! {
+    /// Id of the mounted virtual thread, 0 on a plain OS thread and on a carrier between two mounts.
+    static ID: Cell<u64> = const { Cell::new(0) };
+    static MOUNTED: RefCell<Option<Arc<Record>>> = const { RefCell::new(None) };
+    static CARRIER: RefCell<Option<Rc<Local>>> = const { RefCell::new(None) };
+}
+
+/// Id of the mounted virtual thread, 0 elsewhere.
+#[inline(never)]
+pub(crate) fn id() -> u64 {
+    ID.get()
+}
+
+/// Record of the calling thread, virtual or not.
+#[inline(never)]
+pub(crate) fn record() -> Arc<Record> {
+    virtual_record().unwrap_or_else(crate::park::of_os_thread)
+}
+
+/// Record of the mounted virtual thread.
+#[inline(never)]
+pub(crate) fn virtual_record() -> Option<Arc<Record>> {
+    if ID.get() == 0 {
+        return None;
+    }
+    MOUNTED
+        .try_with(|mounted| mounted.borrow().clone())
+        .ok()
+        .flatten()
+}
+
+/// The carrier that the calling virtual thread is mounted on; `None` on a plain OS thread and in the
+/// carrier's own code.
+#[inline(never)]
+pub(crate) fn carrier() -> Option<Rc<Local>> {
+    if ID.get() == 0 {
+        return None;
+    }
+    carrier_of_os_thread()
+}
+
+/// The carrier whose OS thread this is, whether or not a virtual thread is mounted.
+#[inline(never)]
+pub(crate) fn carrier_of_os_thread() -> Option<Rc<Local>> {
+    CARRIER
+        .try_with(|carrier| carrier.borrow().clone())
+        .ok()
+        .flatten()
+}
+
+/// The carrier whose OS thread this is, if it belongs to that runtime.
+pub(crate) fn carrier_in(runtime: &Shared) -> Option<Rc<Local>> {
+    carrier_of_os_thread().filter(|local| std::ptr::eq(&raw const **local.shared(), runtime))
+}
+
+/// Carrier: makes this OS thread one.
+pub(crate) fn become_carrier(local: Option<Rc<Local>>) {
+    CARRIER.with(|carrier| *carrier.borrow_mut() = local);
+}
+
+/// Carrier: `record` runs here from now on.
+pub(crate) fn mount(record: Arc<Record>) {
+    ID.set(record.id);
+    MOUNTED.with(|mounted| *mounted.borrow_mut() = Some(record));
+}
+
+/// Carrier: nobody runs here; gives the record back.
+pub(crate) fn unmount() -> Option<Arc<Record>> {
+    ID.set(0);
+    MOUNTED.with(|mounted| mounted.borrow_mut().take())
+}

@@ -1,0 +1,269 @@
+//! The one door for waiting: sleep, locks, channels, join, I/O and scopes all come through [`wait`].
+//!
+//! ```text
+//! let waiter = prepare();          a wait of this thread begins
+//! queue.push(waiter.clone());      wakers can find it
+//! if condition() { return }        (dropping the waiter is enough: late wakers miss)
+//! wait(waiter, &Wait { .. })       not pinned: unmount. pinned: block the carrier, measure, report
+//! ```
+//!
+//! **Invariant (one door):** nothing else in the crate stops a virtual thread. Here, once for each wait, it is
+//! decided whether the thread may unmount; if not, `pinned` times the wait and reports it exactly once.
+//!
+//! **Invariant (leaf):** no lock of the runtime is held over [`wait`], and nothing in this module calls user
+//! code between the decision and the unmount, except the thread's own `tracing` spans, on its own stack.
+
+mod pinned;
+mod record;
+mod spans;
+mod word;
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+pub(crate) use record::{Kind, Record, Waiting, of_os_thread};
+pub(crate) use word::{End, Place};
+
+use crate::carrier::Local;
+use crate::current;
+use crate::event::{self, Operation, Subject, WaitOutcome};
+use crate::pin;
+
+/// A queue that offers wake-ones and can give an unaccepted one to another waiter.
+///
+/// **Invariant (wake rule):** an offered wake-one is a revocable token until its waiter accepts it by being
+/// mounted. When that waiter's carrier pins or blocks first, `pass_on` must wake another waiter as well.
+pub(crate) trait PassOn: Send + Sync {
+    /// The thread `waiter` was offered a wake and may not run soon.
+    fn pass_on(&self, waiter: u64);
+}
+
+/// One wait of one thread.
+#[derive(Clone)]
+pub(crate) struct Waiter {
+    record: Arc<Record>,
+    epoch: u64,
+}
+
+impl Waiter {
+    /// Ends the wait. True for the one call that did; false if it had ended.
+    pub(crate) fn wake(&self) -> bool {
+        self.record.end(self.epoch, End::Done)
+    }
+
+    /// Ends the wait because its deadline has passed.
+    pub(crate) fn time_out(&self) -> bool {
+        self.record.end(self.epoch, End::Timeout)
+    }
+
+    /// [`wake`](Self::wake) for a wake-one: a token that `queue` gets back if the thread cannot accept it soon.
+    pub(crate) fn offer(&self, queue: &Arc<dyn PassOn>) -> bool {
+        if let (Some(part), Some(home)) = (self.record.as_virtual(), self.record.home()) {
+            self.record.set_offer(Arc::clone(queue));
+            part.runtime.carrier(home).add_offer(self);
+        }
+        self.wake()
+    }
+
+    /// Passes the offer on if the thread has not accepted it; called for a carrier that cannot mount it.
+    pub(crate) fn revoke(&self) {
+        if self.is_unaccepted() {
+            self.record.pass_on();
+        }
+    }
+
+    /// Has the wait ended without the thread having gone on?
+    pub(crate) fn is_unaccepted(&self) -> bool {
+        self.record.word.is_unaccepted(self.epoch)
+    }
+
+    /// Is the thread unmounted while its carrier is pinned or blocked?
+    pub(crate) fn is_stranded(&self) -> bool {
+        self.record.is_stranded()
+    }
+
+    /// Is the wait still under way?
+    pub(crate) fn is_current(&self) -> bool {
+        self.record.word.is_open(self.epoch)
+    }
+
+    /// The id of the waiting thread.
+    pub(crate) fn thread(&self) -> u64 {
+        self.record.id
+    }
+}
+
+/// What a thread waits for, and under which conditions the wait may end early.
+pub(crate) struct Wait {
+    pub(crate) operation: Operation,
+    pub(crate) at: &'static Location<'static>,
+    pub(crate) deadline: Option<Instant>,
+    /// An interrupt ends the wait and clears the flag.
+    pub(crate) interruptible: bool,
+    pub(crate) subject: Option<Subject>,
+    /// The thread that has what is waited for, 0 if unknown.
+    pub(crate) owner: u64,
+}
+
+impl Wait {
+    /// A wait without deadline that nothing but a wake ends.
+    pub(crate) fn new(operation: Operation, at: &'static Location<'static>) -> Self {
+        Self {
+            operation,
+            at,
+            deadline: None,
+            interruptible: false,
+            subject: None,
+            owner: 0,
+        }
+    }
+}
+
+/// The id of the calling thread; those of OS threads lie in a range of their own.
+pub(crate) fn me() -> u64 {
+    let id = current::id();
+    if id != 0 { id } else { current::record().id }
+}
+
+/// Begins a wait of the calling thread.
+pub(crate) fn prepare() -> Waiter {
+    let record = current::record();
+    let epoch = record.word.prepare();
+    Waiter { record, epoch }
+}
+
+/// Waits until somebody ends the wait.
+pub(crate) fn wait(waiter: Waiter, wait: &Wait) -> WaitOutcome {
+    stop(waiter, wait, false)
+}
+
+/// [`wait`] for a wait that lends memory to others: shutdown never cancels it.
+pub(crate) fn wait_lending(waiter: Waiter, wait: &Wait) -> WaitOutcome {
+    stop(waiter, wait, true)
+}
+
+/// The unwinding that shutdown raises in a virtual thread.
+pub(crate) struct Cancelled;
+
+fn stop(waiter: Waiter, wait: &Wait, lends: bool) -> WaitOutcome {
+    let Waiter { record, epoch } = waiter;
+    let end = match record.word.ended() {
+        // Woken before it stopped: nothing blocks, so nothing can be pinned.
+        Some(end) => end,
+        None => match current::carrier() {
+            Some(carrier) => stop_virtual(&carrier, &record, epoch, wait, lends),
+            None => stop_os(&record, epoch, wait, lends),
+        },
+    };
+    record.word.close();
+    record.clear_offer();
+    match end {
+        End::Done => WaitOutcome::Done,
+        End::Timeout => WaitOutcome::Timeout,
+        End::Interrupted => {
+            record.clear_interrupt();
+            WaitOutcome::Interrupted
+        }
+        End::Cancelled => raise_cancel(&record),
+    }
+}
+
+fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool) {
+    record.announce(Waiting {
+        operation: wait.operation,
+        at: wait.at,
+        subject: wait.subject,
+        owner: wait.owner,
+        timed: wait.deadline.is_some(),
+        lends,
+        epoch,
+        since: event::now().0,
+    });
+}
+
+/// Ends the wait at once if a permit, an interrupt or a cancel is there already.
+fn end_early(record: &Arc<Record>, epoch: u64, wait: &Wait, cancellable: bool) {
+    record.word.allow(
+        wait.interruptible || wait.operation == Operation::Park,
+        cancellable,
+    );
+    if wait.operation == Operation::Park && record.take_permit() {
+        record.end(epoch, End::Done);
+    } else if record.is_interrupted() && (wait.interruptible || wait.operation == Operation::Park) {
+        record.end(epoch, End::Interrupted);
+    } else if cancellable && record.is_cancelled() {
+        record.end(epoch, End::Cancelled);
+    }
+}
+
+fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) -> End {
+    announce(record, epoch, wait, lends);
+    end_early(record, epoch, wait, false);
+    let Kind::Os(parker) = &record.kind else {
+        unreachable!("a virtual thread has a carrier")
+    };
+    if let Err(end) = record.word.settle(epoch, Place::Held) {
+        return end;
+    }
+    parker.block(wait.deadline, || record.word.ended().is_some());
+    if record.word.ended().is_none() {
+        record.end(epoch, End::Timeout);
+    }
+    record.word.ended().unwrap_or(End::Timeout)
+}
+
+fn stop_virtual(
+    carrier: &Local,
+    record: &Arc<Record>,
+    epoch: u64,
+    wait: &Wait,
+    lends: bool,
+) -> End {
+    announce(record, epoch, wait, lends);
+    let cancellable = !lends && !pin::is_held_by_native() && !std::thread::panicking();
+    end_early(record, epoch, wait, cancellable);
+    if let Some(end) = record.word.ended() {
+        return end;
+    }
+    let timer = wait.deadline.map(|deadline| {
+        carrier.timers().insert(
+            after(deadline),
+            Waiter {
+                record: Arc::clone(record),
+                epoch,
+            },
+        )
+    });
+    match pin::effective() {
+        None => spans::out_of(|| carrier.park(record, epoch, wait.operation)),
+        Some(pin) => pinned::hold(carrier, record, epoch, wait, &pin),
+    }
+    if let Some(timer) = timer {
+        carrier.timers().cancel(timer);
+    }
+    record.word.ended().unwrap_or(End::Done)
+}
+
+/// A deadline on the runtime's clock, in nanoseconds.
+fn after(deadline: Instant) -> u64 {
+    let left = deadline.saturating_duration_since(Instant::now());
+    event::now().0.saturating_add(nanos(left))
+}
+
+/// Nanoseconds of a duration, saturating (584 years are for ever).
+pub(crate) fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Raises the unwinding of shutdown. A thread that swallowed it and waits again is abandoned where it is:
+/// raising it for ever would spin the carrier, and freeing a live stack would skip destructors.
+fn raise_cancel(record: &Arc<Record>) -> ! {
+    if record.raise_cancel_once() {
+        std::panic::resume_unwind(Box::new(Cancelled))
+    }
+    if let Some(carrier) = current::carrier() {
+        carrier.abandon();
+    }
+    unreachable!("only a mounted virtual thread is cancelled, and an abandoned one never resumes")
+}

@@ -1,0 +1,40 @@
+//! `tracing` spans follow their virtual thread: they are left before an unmount and entered again after.
+//!
+//! The current-span stack of a subscriber is a thread-local of the carrier. Left alone, a neighbour's events
+//! would land in the spans of the thread that was mounted before it. Runs on the virtual thread's own stack,
+//! outside mount and unmount, and costs one look at the dispatcher where no span is entered.
+
+use tracing::{Dispatch, dispatcher, span};
+
+/// More spans than this are left entered: a stack that deep is a leak of entered spans.
+const MOST: usize = 64;
+
+/// Runs `park` outside the spans that the calling thread has entered.
+pub(super) fn out_of(park: impl FnOnce()) {
+    let (dispatch, left) = dispatcher::get_default(leave);
+    park();
+    if let Some(dispatch) = dispatch {
+        for id in left.iter().rev() {
+            dispatch.enter(id);
+        }
+    }
+}
+
+fn leave(dispatch: &Dispatch) -> (Option<Dispatch>, Vec<span::Id>) {
+    let mut left = Vec::new();
+    while left.len() < MOST {
+        let current = dispatch.current_span();
+        let Some(id) = current.id().filter(|id| left.last() != Some(*id)) else {
+            break;
+        };
+        dispatch.exit(id);
+        left.push(id.clone());
+    }
+    let dispatch = (!left.is_empty()).then(|| dispatch.clone());
+    (dispatch, left)
+}
+
+/// The number of the innermost span of the calling thread.
+pub(super) fn innermost() -> Option<u64> {
+    dispatcher::get_default(|dispatch| dispatch.current_span().id().map(span::Id::into_u64))
+}

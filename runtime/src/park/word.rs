@@ -1,0 +1,256 @@
+//! The wait word: one atomic per thread that decides how each of its waits ends.
+//!
+//! ```text
+//!            prepare                settle
+//!   IDLE ───────────────> PREPARED ────────> PARKED   unmounted: whoever ends it schedules the thread
+//!     ^                      │   └─────────> HELD     keeps its OS thread: whoever ends it signals that
+//!     │ close                │ end              │ end
+//!     └──────────────── DONE / TIMEOUT / INTERRUPTED / CANCELLED
+//! ```
+//!
+//! **Invariant (one end):** of all calls of `end` for one epoch exactly one succeeds, and it learns what it
+//! must do. A late waker, timer or readiness event of an earlier wait carries an old epoch and misses.
+//!
+//! **Invariant (no lost wake-up):** a waker that comes between `prepare` and `settle` moves PREPARED to an
+//! ended phase without scheduling; `settle` then fails and its caller runs the thread on. A waker that comes
+//! after `settle` sees PARKED or HELD and schedules or signals. There is no third case, because both
+//! transitions are compare-exchanges on the same word.
+
+use crate::primitive::{AtomicU64, Ordering};
+
+/// No wait is under way.
+const IDLE: u64 = 0;
+/// A wait began; the thread still runs.
+const PREPARED: u64 = 1;
+/// The thread is unmounted.
+const PARKED: u64 = 2;
+/// The thread waits and keeps its OS thread: pinned, or no virtual thread at all.
+const HELD: u64 = 3;
+/// First of the ended phases; `End` says which.
+const ENDED: u64 = 4;
+
+const PHASE: u64 = 0b111;
+/// An interrupt may end this wait.
+const INTERRUPTIBLE: u64 = 1 << 3;
+/// Shutdown may end this wait.
+const CANCELLABLE: u64 = 1 << 4;
+const EPOCH_ONE: u64 = 1 << 5;
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Woken.
+    Done = 4,
+    /// The deadline passed.
+    Timeout = 5,
+    /// Interrupted.
+    Interrupted = 6,
+    /// The runtime is shutting down.
+    Cancelled = 7,
+}
+
+/// What the caller of [`WaitWord::end`] must do.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// Nothing: the wait is over or was another one.
+    Missed,
+    /// Nothing: the thread has not stopped yet and will see it.
+    Noted,
+    /// Put the thread into its carrier's run queue.
+    Schedule,
+    /// Wake the OS thread it sits on.
+    Signal,
+}
+
+/// Where the waiting thread stays meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Off its carrier.
+    Unmounted,
+    /// On its OS thread.
+    Held,
+}
+
+/// See the module's documentation.
+#[derive(Debug)]
+pub(crate) struct WaitWord(AtomicU64);
+
+impl WaitWord {
+    pub(crate) fn new() -> Self {
+        Self(AtomicU64::new(IDLE))
+    }
+
+    /// Owner: begins a wait and returns its epoch.
+    pub(crate) fn prepare(&self) -> u64 {
+        // Only the owner leaves IDLE or an ended phase, so load and store need not be one step; SeqCst
+        // orders the store before the owner's re-check of what it waits for.
+        let epoch = (self.0.load(Ordering::Relaxed) / EPOCH_ONE + 1) * EPOCH_ONE;
+        self.0.store(epoch | PREPARED, Ordering::SeqCst);
+        epoch
+    }
+
+    /// Owner: lets interrupts or shutdown end this wait from now on.
+    pub(crate) fn allow(&self, interrupt: bool, cancel: bool) {
+        let bits = u64::from(interrupt) * INTERRUPTIBLE + u64::from(cancel) * CANCELLABLE;
+        if bits != 0 {
+            self.0.fetch_or(bits, Ordering::SeqCst);
+        }
+    }
+
+    /// Owner or its carrier: the thread stops now. An error is the end that came first.
+    pub(crate) fn settle(&self, epoch: u64, place: Place) -> Result<(), End> {
+        let target = if place == Place::Unmounted {
+            PARKED
+        } else {
+            HELD
+        };
+        let mut seen = self.0.load(Ordering::Relaxed);
+        loop {
+            if let Some(end) = ended(seen) {
+                return Err(end);
+            }
+            debug_assert_eq!((seen & PHASE, epoch_of(seen)), (PREPARED, epoch));
+            let next = (seen & !PHASE) | target;
+            match self
+                .0
+                .compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return Ok(()),
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Anybody: ends the wait `epoch`.
+    pub(crate) fn end(&self, epoch: u64, end: End) -> Ended {
+        self.end_where(end, |seen| epoch_of(seen) == epoch)
+    }
+
+    /// Anybody: ends whatever wait is under way, if it allows this end.
+    pub(crate) fn end_any(&self, end: End) -> Ended {
+        let needed = match end {
+            End::Interrupted => INTERRUPTIBLE,
+            End::Cancelled => CANCELLABLE,
+            End::Done | End::Timeout => 0,
+        };
+        self.end_where(end, |seen| seen & needed == needed)
+    }
+
+    fn end_where(&self, end: End, applies: impl Fn(u64) -> bool) -> Ended {
+        let mut seen = self.0.load(Ordering::SeqCst);
+        loop {
+            let result = match seen & PHASE {
+                PREPARED => Ended::Noted,
+                PARKED => Ended::Schedule,
+                HELD => Ended::Signal,
+                _ => return Ended::Missed,
+            };
+            if !applies(seen) {
+                return Ended::Missed;
+            }
+            let next = (seen & !PHASE) | end as u64;
+            match self
+                .0
+                .compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return result,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Owner: how the current wait ended, if it did.
+    pub(crate) fn ended(&self) -> Option<End> {
+        ended(self.0.load(Ordering::Acquire))
+    }
+
+    /// Owner: the wait is over; late wakers miss from now on.
+    pub(crate) fn close(&self) {
+        let epoch = epoch_of(self.0.load(Ordering::Relaxed));
+        self.0.store(epoch | IDLE, Ordering::Release);
+    }
+
+    /// Anybody: is the thread off its carrier now?
+    pub(crate) fn is_unmounted(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & PHASE == PARKED
+    }
+
+    /// Anybody: has the thread stopped in the wait `epoch`, which has not ended?
+    pub(crate) fn is_waiting_in(&self, epoch: u64) -> bool {
+        let seen = self.0.load(Ordering::Relaxed);
+        epoch_of(seen) == epoch && matches!(seen & PHASE, PARKED | HELD)
+    }
+
+    /// Anybody: is the wait `epoch` under way?
+    pub(crate) fn is_open(&self, epoch: u64) -> bool {
+        let seen = self.0.load(Ordering::Relaxed);
+        epoch_of(seen) == epoch && matches!(seen & PHASE, PREPARED | PARKED | HELD)
+    }
+
+    /// Anybody: has the wait `epoch` ended without having been closed by its owner?
+    pub(crate) fn is_unaccepted(&self, epoch: u64) -> bool {
+        let seen = self.0.load(Ordering::Acquire);
+        epoch_of(seen) == epoch && seen & PHASE >= ENDED
+    }
+}
+
+fn epoch_of(word: u64) -> u64 {
+    word / EPOCH_ONE * EPOCH_ONE
+}
+
+fn ended(word: u64) -> Option<End> {
+    match word & PHASE {
+        4 => Some(End::Done),
+        5 => Some(End::Timeout),
+        6 => Some(End::Interrupted),
+        7 => Some(End::Cancelled),
+        _ => None,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wake_before_the_stop_is_kept() {
+        let word = WaitWord::new();
+        let epoch = word.prepare();
+        assert_eq!(word.end(epoch, End::Done), Ended::Noted);
+        assert_eq!(word.settle(epoch, Place::Unmounted), Err(End::Done));
+    }
+
+    #[test]
+    fn exactly_one_end_wins() {
+        let word = WaitWord::new();
+        let epoch = word.prepare();
+        word.settle(epoch, Place::Unmounted)
+            .expect("nobody ended it");
+        assert_eq!(word.end(epoch, End::Timeout), Ended::Schedule);
+        assert_eq!(word.end(epoch, End::Done), Ended::Missed);
+        assert_eq!(word.ended(), Some(End::Timeout));
+    }
+
+    #[test]
+    fn an_old_epoch_misses() {
+        let word = WaitWord::new();
+        let first = word.prepare();
+        word.close();
+        let second = word.prepare();
+        assert_ne!(first, second);
+        assert_eq!(word.end(first, End::Done), Ended::Missed);
+        assert_eq!(word.ended(), None);
+    }
+
+    #[test]
+    fn an_interrupt_ends_only_waits_that_allow_it() {
+        let word = WaitWord::new();
+        let epoch = word.prepare();
+        assert_eq!(word.end_any(End::Interrupted), Ended::Missed);
+        word.allow(true, false);
+        word.settle(epoch, Place::Held).expect("nobody ended it");
+        assert_eq!(word.end_any(End::Cancelled), Ended::Missed);
+        assert_eq!(word.end_any(End::Interrupted), Ended::Signal);
+    }
+}

@@ -1,0 +1,94 @@
+//! Counters and gauges of one runtime.
+
+use std::time::Duration;
+
+use crate::event::PinReason;
+use crate::primitive::{AtomicU64, Ordering};
+
+const REASONS: usize = PinReason::ALL.len();
+
+/// What the runtime counts while it runs.
+#[derive(Default)]
+pub(crate) struct Counters {
+    spawned: AtomicU64,
+    refused: AtomicU64,
+    pinned: [PinCounter; REASONS],
+}
+
+#[derive(Default)]
+struct PinCounter {
+    count: AtomicU64,
+    nanos: AtomicU64,
+    longest: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn count_spawn(&self) {
+        self.spawned.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count_refusal(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A pinned wait ended, whether or not it reached the threshold.
+    pub(crate) fn count_pinned(&self, reason: PinReason, nanos: u64) {
+        let counter = &self.pinned[reason as usize];
+        counter.count.fetch_add(1, Ordering::Relaxed);
+        counter.nanos.fetch_add(nanos, Ordering::Relaxed);
+        counter.longest.fetch_max(nanos, Ordering::Relaxed);
+    }
+
+    pub(crate) fn spawned(&self) -> u64 {
+        self.spawned.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn pinned(&self) -> Vec<PinnedTime> {
+        let read = |&reason: &PinReason| {
+            let counter = &self.pinned[reason as usize];
+            PinnedTime {
+                reason,
+                count: counter.count.load(Ordering::Relaxed),
+                total: Duration::from_nanos(counter.nanos.load(Ordering::Relaxed)),
+                longest: Duration::from_nanos(counter.longest.load(Ordering::Relaxed)),
+            }
+        };
+        PinReason::ALL.iter().map(read).collect()
+    }
+}
+
+/// A reading of a runtime's counters and gauges.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Carriers alive.
+    pub carriers: usize,
+    /// Virtual threads queued or started and not ended.
+    pub live: usize,
+    /// Most virtual threads that may be live at a time.
+    pub max_threads: usize,
+    /// Virtual threads spawned since the start.
+    pub spawned: u64,
+    /// Spawns refused since the start.
+    pub refused: u64,
+    /// Pinned waits by reason, those below the threshold included.
+    pub pinned: Vec<PinnedTime>,
+}
+
+/// The pinned waits of one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PinnedTime {
+    /// What pinned.
+    pub reason: PinReason,
+    /// How many waits.
+    pub count: u64,
+    /// Their durations, summed.
+    pub total: Duration,
+    /// The longest of them.
+    pub longest: Duration,
+}

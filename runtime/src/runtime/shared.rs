@@ -1,0 +1,354 @@
+//! What the carriers of one runtime share: placement of unstarted threads, the idle set, wakes from outside.
+
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
+
+use crossbeam_deque::{Injector, Steal, Worker};
+use parking_lot::Mutex;
+
+use super::metrics::Counters;
+use super::registry::Registry;
+use super::settings::Settings;
+use super::{Owner, SpawnError};
+use crate::carrier::{Carrier, Local, Status, Unstarted};
+use crate::continuation::{StackError, StackPool};
+use crate::current;
+use crate::event::{Event, Hub};
+use crate::park::{Record, Waiter};
+use crate::primitive::{AtomicBool, AtomicUsize, Ordering, fence};
+
+/// A carrier starts what is spawned on it while it has at most this many more live threads than the emptiest
+/// other one; else a slow ramp of connections would live on the acceptor's carrier for ever.
+const SLACK: usize = 16;
+
+/// How a thread is to be spawned.
+#[derive(Default)]
+pub(crate) struct Spec {
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) carrier: Option<usize>,
+}
+
+/// See the module's documentation.
+pub(crate) struct Shared {
+    pub(crate) settings: Settings,
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) stacks: Arc<StackPool>,
+    pub(crate) injector: Injector<Unstarted>,
+    /// One place for each carrier that may ever exist; filled from the front.
+    carriers: Box<[OnceLock<Arc<Carrier>>]>,
+    started: AtomicUsize,
+    searching: AtomicUsize,
+    idle: Mutex<Vec<usize>>,
+    idle_count: AtomicUsize,
+    stopping: AtomicBool,
+    owner: Mutex<Weak<Owner>>,
+    /// Shutdowns that wait for threads to end.
+    pub(super) watching_ends: Mutex<Vec<Waiter>>,
+    registry: Registry,
+    /// Threads that swallowed their cancellation.
+    pub(crate) refused: Mutex<Vec<Arc<Record>>>,
+    pub(crate) counters: Counters,
+}
+
+/// A carrier that looks for work; while there is one, spawns need not wake another.
+pub(crate) struct Search<'a>(&'a Shared);
+
+impl Drop for Search<'_> {
+    fn drop(&mut self) {
+        self.0.searching.fetch_sub(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(settings: Settings, hub: Arc<Hub>) -> Self {
+        Self {
+            stacks: Arc::new(StackPool::new(settings.stacks, settings.max_threads)),
+            hub,
+            injector: Injector::new(),
+            carriers: (0..settings.max_carriers)
+                .map(|_| OnceLock::new())
+                .collect(),
+            started: AtomicUsize::new(0),
+            searching: AtomicUsize::new(0),
+            idle: Mutex::default(),
+            idle_count: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+            owner: Mutex::default(),
+            watching_ends: Mutex::default(),
+            registry: Registry::new(),
+            refused: Mutex::default(),
+            counters: Counters::default(),
+            settings,
+        }
+    }
+
+    pub(super) fn set_owner(&self, owner: &Arc<Owner>) {
+        *self.owner.lock() = Arc::downgrade(owner);
+    }
+
+    /// What keeps the runtime going, unless the last handle is gone.
+    pub(super) fn owner(&self) -> Option<Arc<Owner>> {
+        self.owner.lock().upgrade()
+    }
+
+    /// Starts the next carrier's OS thread.
+    pub(crate) fn start_carrier(
+        self: &Arc<Self>,
+        dispatch: Option<&tracing::Dispatch>,
+    ) -> std::io::Result<()> {
+        let id = self.started.load(Ordering::Relaxed);
+        let worker = Worker::new_fifo();
+        let carrier = Arc::new(Carrier::new(id, worker.stealer())?);
+        let (shared, face) = (Arc::clone(self), Arc::clone(&carrier));
+        let dispatch = dispatch.cloned();
+        let name = format!("{}-{id}", self.settings.thread_name);
+        std::thread::Builder::new().name(name).spawn(move || {
+            let _default = dispatch.as_ref().map(tracing::dispatcher::set_default);
+            face.tid.store(
+                rustix::thread::gettid()
+                    .as_raw_nonzero()
+                    .get()
+                    .cast_unsigned(),
+                std::sync::atomic::Ordering::Relaxed,
+            );
+            shared.hub.open(face.id);
+            Local::new(shared, face, worker).run();
+        })?;
+        // Only the builder and the compensator start carriers, one at a time.
+        let _ = self.carriers[id].set(carrier);
+        self.started.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// The carrier with that number, which a mounted thread or an index below `carrier_count` proves started.
+    pub(crate) fn carrier(&self, id: usize) -> &Arc<Carrier> {
+        self.carriers[id].wait()
+    }
+
+    pub(crate) fn carriers(&self) -> impl Iterator<Item = &Arc<Carrier>> {
+        self.carriers.iter().map_while(OnceLock::get)
+    }
+
+    /// Admits and places a thread.
+    pub(crate) fn spawn(
+        self: &Arc<Self>,
+        spec: Spec,
+        body: Box<dyn FnOnce() + Send>,
+    ) -> Result<Arc<Record>, SpawnError> {
+        let carriers = self.started.load(Ordering::Acquire);
+        if let Some(carrier) = spec.carrier.filter(|&carrier| carrier >= carriers) {
+            return Err(self.report_refused(SpawnError::NoSuchCarrier { carrier, carriers }));
+        }
+        let size = spec.stack_size.unwrap_or(self.settings.stack_size);
+        let stack = self
+            .stacks
+            .reserve(size)
+            .map_err(|error| self.refuse_stack(error))?;
+        // After the reservation: carriers end only once none is left, so what is placed below will run.
+        if self.is_stopping() {
+            return Err(self.report_refused(SpawnError::ShutDown));
+        }
+        let record = Record::new_virtual(Arc::clone(self), spec.name, current::id());
+        self.registry.insert(&record);
+        self.counters.count_spawn();
+        self.place(
+            Unstarted {
+                record: Arc::clone(&record),
+                body,
+                stack,
+            },
+            spec.carrier,
+        );
+        Ok(record)
+    }
+
+    fn place(&self, unstarted: Unstarted, carrier: Option<usize>) {
+        if let Some(carrier) = carrier {
+            self.carrier(carrier).assign(unstarted);
+            return;
+        }
+        match current::carrier_in(self).filter(|local| !self.is_overloaded(local.face())) {
+            Some(local) => local.push_unstarted(unstarted),
+            None => self.injector.push(unstarted),
+        }
+        self.notify_work();
+    }
+
+    /// Does another carrier that could take work have far fewer threads?
+    fn is_overloaded(&self, carrier: &Carrier) -> bool {
+        let live = carrier.live.load(Ordering::Relaxed);
+        live > SLACK
+            && self.carriers().any(|other| {
+                other.id != carrier.id
+                    && matches!(other.status(), Status::Idle | Status::Running)
+                    && other.live.load(Ordering::Relaxed) + SLACK < live
+            })
+    }
+
+    /// Wakes one sleeping carrier, unless one is looking for work already.
+    fn notify_work(&self) {
+        fence(Ordering::SeqCst);
+        if self.searching.load(Ordering::Relaxed) != 0
+            || self.idle_count.load(Ordering::Relaxed) == 0
+        {
+            return;
+        }
+        let sleeper = {
+            let mut idle = self.idle.lock();
+            let sleeper = idle.pop();
+            self.idle_count.store(idle.len(), Ordering::Relaxed);
+            sleeper
+        };
+        if let Some(id) = sleeper {
+            self.carrier(id).wake_up();
+        }
+    }
+
+    /// Work for a carrier whose own queues are empty: the injector, then what others have not started.
+    pub(crate) fn find_unstarted(
+        &self,
+        carrier: &Carrier,
+        own: &Worker<Unstarted>,
+    ) -> Option<Unstarted> {
+        let found = self
+            .retry(|| self.injector.steal_batch_and_pop(own))
+            .or_else(|| {
+                let count = self.started.load(Ordering::Acquire);
+                (1..count).find_map(|step| {
+                    let victim = self.carrier((carrier.id + step) % count);
+                    self.retry(|| victim.stealer.steal_batch_and_pop(own))
+                })
+            });
+        if found.is_some() && !own.is_empty() {
+            self.notify_work();
+        }
+        found
+    }
+
+    fn retry(&self, steal: impl Fn() -> Steal<Unstarted>) -> Option<Unstarted> {
+        loop {
+            match steal() {
+                Steal::Success(unstarted) => return Some(unstarted),
+                Steal::Empty => return None,
+                Steal::Retry => std::hint::spin_loop(),
+            }
+        }
+    }
+
+    /// Is there a thread that has not started and may run anywhere?
+    pub(crate) fn has_unstarted(&self) -> bool {
+        !self.injector.is_empty() || self.carriers().any(|carrier| !carrier.stealer.is_empty())
+    }
+
+    /// Could another carrier than this one mount something?
+    pub(crate) fn another_can_take(&self, id: usize) -> bool {
+        self.carriers()
+            .any(|other| other.id != id && matches!(other.status(), Status::Idle | Status::Running))
+    }
+
+    /// A carrier is about to be stuck: what it has not started goes to others.
+    pub(crate) fn rescue_unstarted(&self) {
+        if self.has_unstarted() {
+            self.notify_work();
+        }
+    }
+
+    pub(crate) fn begin_search(&self) -> Search<'_> {
+        self.searching.fetch_add(1, Ordering::SeqCst);
+        Search(self)
+    }
+
+    /// Joins the idle set. The caller looks for work once more before it sleeps: a spawn either sees it here,
+    /// or came before, and then that look finds the work.
+    pub(crate) fn enter_idle(&self, id: usize) {
+        let mut idle = self.idle.lock();
+        idle.push(id);
+        self.idle_count.store(idle.len(), Ordering::SeqCst);
+    }
+
+    pub(crate) fn leave_idle(&self, id: usize) {
+        let mut idle = self.idle.lock();
+        idle.retain(|&sleeper| sleeper != id);
+        self.idle_count.store(idle.len(), Ordering::SeqCst);
+    }
+
+    /// A parked thread's wait has ended: it goes to its home carrier's run queue.
+    pub(crate) fn schedule(&self, record: Arc<Record>) {
+        let Some(home) = record.home() else { return };
+        match current::carrier_in(self).filter(|local| local.id() == home) {
+            Some(local) => local.push_ready(record),
+            None => self.carrier(home).deliver(record),
+        }
+    }
+
+    /// A pinned thread's wait has ended: its carrier looks up.
+    pub(crate) fn signal(&self, record: &Record) {
+        if let Some(home) = record.home() {
+            self.carrier(home).wake_up();
+        }
+    }
+
+    /// The thread has ended and its stack is free.
+    pub(crate) fn forget(&self, record: &Record) {
+        self.registry.remove(record);
+        if self.is_stopping() {
+            for waiter in std::mem::take(&mut *self.watching_ends.lock()) {
+                waiter.wake();
+            }
+        }
+        if self.may_end() {
+            self.wake_all();
+        }
+    }
+
+    /// Carriers end when no thread is queued, started or leaked any more.
+    pub(crate) fn may_end(&self) -> bool {
+        self.is_stopping() && self.stacks.live() == 0
+    }
+
+    fn wake_all(&self) {
+        for carrier in self.carriers() {
+            carrier.wake_up();
+        }
+    }
+
+    pub(crate) fn name_of(&self, id: u64) -> Option<Arc<str>> {
+        self.registry.name(id)
+    }
+
+    pub(crate) fn records(&self) -> Vec<Arc<Record>> {
+        self.registry.snapshot()
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::SeqCst)
+    }
+
+    /// No more spawns; carriers end when nothing lives on them.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        self.wake_all();
+    }
+
+    /// The pool or a backend gave no stack.
+    pub(crate) fn refuse_stack(&self, error: StackError) -> SpawnError {
+        self.report_refused(SpawnError::no_stack(error, &self.stacks))
+    }
+
+    fn report_refused(&self, error: SpawnError) -> SpawnError {
+        self.hub.report(Event::VirtualThreadSubmitFailed {
+            cause: error.to_string().into(),
+            live: self.stacks.live() as u64,
+            cap: self.stacks.cap() as u64,
+        });
+        self.counters.count_refusal();
+        error
+    }
+
+    /// Hands everything recorded so far to the subscriber.
+    pub(crate) fn flush_events(&self, limit: Duration) -> bool {
+        self.hub.flush(limit)
+    }
+}

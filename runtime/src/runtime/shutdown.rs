@@ -1,0 +1,119 @@
+//! A bounded end: wait, cancel, report. Nothing that still runs is ever freed.
+
+use std::panic::Location;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Shared;
+use crate::carrier::Status;
+use crate::current;
+use crate::event::Operation;
+use crate::park::{self, Record, Wait};
+use crate::thread::ThreadInfo;
+
+/// How long cancelled threads may take to unwind, as a share of the caller's limit and at least this.
+const LEAST_UNWINDING: Duration = Duration::from_millis(50);
+
+/// How each thread that was live when the shutdown began has ended, or why it has not.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// Ended by themselves within the limit.
+    pub finished: Vec<ThreadInfo>,
+    /// Unwound at a wait; their destructors ran.
+    pub cancelled: Vec<ThreadInfo>,
+    /// Still there: they swallowed the cancellation, or never came to a wait. Their stacks are leaked.
+    pub refused: Vec<ThreadInfo>,
+    /// Still there: they wait while others use memory of theirs.
+    pub lending: Vec<ThreadInfo>,
+    /// Still there: a foreign call is on their stack.
+    pub native: Vec<ThreadInfo>,
+}
+
+impl ShutdownReport {
+    /// Has every thread ended?
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.refused.is_empty() && self.lending.is_empty() && self.native.is_empty()
+    }
+}
+
+pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport {
+    let own = current::id();
+    let records: Vec<_> = shared
+        .records()
+        .into_iter()
+        .filter(|record| record.id != own)
+        .collect();
+    // Taken now: a thread's name and carrier are gone with its record.
+    let infos: Vec<_> = records
+        .iter()
+        .map(ThreadInfo::of)
+        .collect();
+    shared.stop();
+    let start = Instant::now();
+    if !wait_for_ends(shared, &records, start + limit) {
+        for record in records.iter().filter(|record| !record.has_ended()) {
+            record.cancel();
+        }
+        wait_for_ends(
+            shared,
+            &records,
+            Instant::now() + (limit / 2).max(LEAST_UNWINDING),
+        );
+    }
+    shared.flush_events(LEAST_UNWINDING.max(limit / 10));
+    let mut report = ShutdownReport::default();
+    for (record, info) in records.iter().zip(infos) {
+        sort_in(shared, record, info, &mut report);
+    }
+    report
+}
+
+fn sort_in(shared: &Shared, record: &Arc<Record>, before: ThreadInfo, report: &mut ShutdownReport) {
+    let is_refused = shared
+        .refused
+        .lock()
+        .iter()
+        .any(|refused| refused.id == record.id);
+    if record.has_ended() && !is_refused {
+        let list = if record.was_cancelled() {
+            &mut report.cancelled
+        } else {
+            &mut report.finished
+        };
+        list.push(before);
+        return;
+    }
+    let now = ThreadInfo::of(record);
+    let in_native = record.home().is_some_and(|home| {
+        let carrier = shared.carrier(home);
+        let mounted = carrier.mounted.load(crate::primitive::Ordering::Relaxed) == record.id;
+        mounted && (carrier.status() == Status::Native || carrier.open_native().is_some())
+    });
+    let list = if in_native {
+        &mut report.native
+    } else if record.waiting().is_some_and(|waiting| waiting.lends) {
+        &mut report.lending
+    } else {
+        &mut report.refused
+    };
+    list.push(now);
+}
+
+/// Waits until all have ended; false at the deadline.
+fn wait_for_ends(shared: &Shared, records: &[Arc<Record>], deadline: Instant) -> bool {
+    loop {
+        let waiter = park::prepare();
+        shared.watching_ends.lock().push(waiter.clone());
+        if records.iter().all(|record| record.has_ended()) {
+            return true;
+        }
+        if Instant::now() >= deadline {
+            return false;
+        }
+        let mut wait = Wait::new(Operation::Join, Location::caller());
+        wait.deadline = Some(deadline);
+        park::wait_lending(waiter, &wait);
+    }
+}

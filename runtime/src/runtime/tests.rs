@@ -1,0 +1,177 @@
+//! The core through its public API, on both backends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use super::Runtime;
+use crate::{Stacks, pinned, thread};
+
+fn on_both(carriers: usize, test: impl Fn(&Runtime)) {
+    for stacks in [Stacks::Dense, Stacks::Generator] {
+        let runtime = Runtime::builder()
+            .stacks(stacks)
+            .carriers(carriers)
+            .pin_threshold(Duration::ZERO)
+            .build()
+            .expect("two carriers");
+        test(&runtime);
+    }
+}
+
+#[test]
+fn threads_return_their_results() {
+    on_both(2, |runtime| {
+        let handles: Vec<_> = (0..1000).map(|n| runtime.spawn(move || n)).collect();
+        let sum: usize = handles
+            .into_iter()
+            .map(|handle| handle.join().expect("no panic"))
+            .sum();
+        assert_eq!(sum, 499_500);
+    });
+}
+
+#[test]
+fn a_panic_is_the_result_of_join_and_touches_nobody_else() {
+    on_both(1, |runtime| {
+        let failing = runtime.spawn(|| panic!("on purpose"));
+        let other = runtime.spawn(|| 5);
+        let payload = failing.join().expect_err("it panicked");
+        assert_eq!(payload.downcast_ref::<&str>(), Some(&"on purpose"));
+        assert_eq!(other.join().expect("no panic"), 5);
+    });
+}
+
+#[test]
+fn sleepers_share_one_carrier() {
+    on_both(1, |runtime| {
+        let start = Instant::now();
+        let handles: Vec<_> = (0..50)
+            .map(|_| runtime.spawn(|| thread::sleep(Duration::from_millis(50))))
+            .collect();
+        handles
+            .into_iter()
+            .for_each(|handle| handle.join().expect("no panic"));
+        assert!(start.elapsed() >= Duration::from_millis(50));
+        assert!(start.elapsed() < Duration::from_millis(1500));
+    });
+}
+
+#[test]
+fn an_unpark_before_the_park_is_kept() {
+    on_both(1, |runtime| {
+        let handle = runtime.spawn(|| {
+            thread::current().unpark();
+            thread::park();
+        });
+        handle.join().expect("no panic");
+        let parked = runtime.spawn(thread::park);
+        parked.thread().unpark();
+        parked.join().expect("no panic");
+    });
+}
+
+#[test]
+fn a_thread_stays_on_its_carrier_for_life() {
+    on_both(2, |runtime| {
+        let handles: Vec<_> = (0..100)
+            .map(|_| {
+                runtime.spawn(|| {
+                    let home = thread::current_carrier();
+                    (0..50).for_each(|_| {
+                        thread::yield_now();
+                        assert_eq!(thread::current_carrier(), home);
+                    });
+                })
+            })
+            .collect();
+        handles
+            .into_iter()
+            .for_each(|handle| handle.join().expect("no panic"));
+    });
+}
+
+#[test]
+fn a_pinned_sleep_keeps_the_carrier_and_is_counted() {
+    on_both(1, |runtime| {
+        let turns = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&turns);
+        let sleeper = runtime.spawn(move || {
+            pinned::critical("test", || {
+                let before = seen.load(Ordering::SeqCst);
+                thread::sleep(Duration::from_millis(30));
+                seen.load(Ordering::SeqCst) - before
+            })
+        });
+        let turner = runtime.spawn(move || {
+            turns.fetch_add(1, Ordering::SeqCst);
+        });
+        assert_eq!(sleeper.join().expect("no panic"), 0);
+        turner.join().expect("no panic");
+        let pins: u64 = runtime.metrics().pinned.iter().map(|pins| pins.count).sum();
+        assert_eq!(pins, 1);
+    });
+}
+
+#[test]
+fn scoped_threads_borrow() {
+    on_both(2, |runtime| {
+        let data = [1, 2, 3];
+        let sum = runtime.run(|| {
+            thread::scope(|s| {
+                let first = s.spawn(|| data[0]);
+                let rest = s.spawn(|| data[1] + data[2]);
+                first.join().expect("no panic") + rest.join().expect("no panic")
+            })
+        });
+        assert_eq!(sum, 6);
+    });
+}
+
+#[test]
+fn shutdown_cancels_what_waits_and_runs_its_destructors() {
+    struct Count(Arc<AtomicUsize>);
+    impl Drop for Count {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    on_both(2, |runtime| {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let handles: Vec<_> = (0..10)
+            .map(|_| {
+                let count = Count(Arc::clone(&dropped));
+                runtime.spawn(move || {
+                    let _count = count;
+                    loop {
+                        thread::park();
+                    }
+                })
+            })
+            .collect();
+        let report = runtime.shutdown(Duration::from_millis(50));
+        assert_eq!(report.cancelled.len(), 10);
+        assert!(report.is_complete());
+        assert_eq!(dropped.load(Ordering::SeqCst), 10);
+        assert!(handles.into_iter().all(|handle| handle.join().is_err()));
+    });
+}
+
+#[test]
+fn interrupts_end_interruptible_sleeps_only() {
+    on_both(1, |runtime| {
+        let sleeper = runtime.spawn(|| {
+            let outcome = thread::sleep_interruptibly(Duration::from_secs(60));
+            (outcome, thread::current().is_interrupted())
+        });
+        sleeper.thread().interrupt();
+        let (outcome, flag) = sleeper.join().expect("no panic");
+        assert_eq!((outcome, flag), (thread::SleepOutcome::Interrupted, false));
+        let parked = runtime.spawn(|| {
+            thread::park();
+            thread::current().is_interrupted()
+        });
+        parked.thread().interrupt();
+        assert!(parked.join().expect("no panic"));
+    });
+}

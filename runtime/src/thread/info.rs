@@ -1,0 +1,117 @@
+//! What a dump says about one virtual thread.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::ThreadId;
+use crate::event;
+use crate::park::Record;
+use crate::primitive::Ordering;
+
+/// What a thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ThreadState {
+    /// Spawned, never mounted.
+    New,
+    /// Ready or running.
+    Runnable,
+    /// Unmounted, waiting.
+    Waiting,
+    /// Waiting and pinned: it keeps its carrier.
+    Pinned,
+    /// Ended.
+    Terminated,
+}
+
+impl ThreadState {
+    pub(super) fn of(record: &Record) -> Self {
+        if record.has_ended() {
+            Self::Terminated
+        } else if record.as_virtual().is_some() && !record.has_started() {
+            Self::New
+        } else if record.pinned_since.load(Ordering::Relaxed) != 0 {
+            Self::Pinned
+        } else if record.waiting().is_some() {
+            Self::Waiting
+        } else {
+            Self::Runnable
+        }
+    }
+}
+
+impl fmt::Display for ThreadState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::New => "new",
+            Self::Runnable => "runnable",
+            Self::Waiting => "waiting",
+            Self::Pinned => "pinned",
+            Self::Terminated => "terminated",
+        })
+    }
+}
+
+/// One virtual thread, as [`Runtime::threads`](crate::Runtime::threads) saw it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ThreadInfo {
+    /// Its number.
+    pub id: ThreadId,
+    /// Its name, `vt-<n>` unless it was given one.
+    pub name: Arc<str>,
+    /// What it does.
+    pub state: ThreadState,
+    /// The carrier it lives on, from its first mount.
+    pub carrier: Option<usize>,
+    /// What it waits for: the operation, and the lock or thread where there is one.
+    pub waits_for: Option<String>,
+    /// Who has that, where known.
+    pub waits_owner: Option<u64>,
+    /// For how long it has waited.
+    pub since: Option<Duration>,
+    /// For how long it has kept its carrier while waiting.
+    pub pinned_for: Option<Duration>,
+    /// Label of the declared foreign call it is inside.
+    pub native: Option<&'static str>,
+    /// The thread that spawned it.
+    pub parent: Option<u64>,
+}
+
+impl ThreadInfo {
+    pub(crate) fn of(record: &Arc<Record>) -> Self {
+        let now = event::now().0;
+        let age = |since: u64| Duration::from_nanos(now.saturating_sub(since));
+        let waiting = record.waiting();
+        let pinned_since = record.pinned_since.load(Ordering::Relaxed);
+        let native = record
+            .as_virtual()
+            .zip(record.home())
+            .and_then(|(part, home)| {
+                let carrier = part.runtime.carrier(home);
+                let is_mounted = carrier.mounted.load(Ordering::Relaxed) == record.id;
+                carrier
+                    .open_native()
+                    .filter(|_| is_mounted)
+                    .map(|open| open.label)
+            });
+        Self {
+            id: ThreadId::of(record),
+            name: record.display_name(),
+            state: ThreadState::of(record),
+            carrier: record.home(),
+            waits_for: waiting.map(|waiting| match waiting.subject {
+                Some(subject) => format!("{} {subject}", waiting.operation),
+                None => waiting.operation.to_string(),
+            }),
+            waits_owner: waiting
+                .map(|waiting| waiting.owner)
+                .filter(|&owner| owner != 0),
+            since: waiting.map(|waiting| age(waiting.since)),
+            pinned_for: (pinned_since != 0).then(|| age(pinned_since)),
+            native,
+            parent: (record.parent != 0).then_some(record.parent),
+        }
+    }
+}

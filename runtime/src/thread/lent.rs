@@ -1,0 +1,65 @@
+//! Threads that borrow from the one that waits for them: the one place where a closure's lifetime is forgotten.
+//!
+//! **Invariant (lending):** whoever calls [`spawn_lent`] waits, before it returns or unwinds, until the record of
+//! each such thread says that it has ended. A record says so only after the closure was run or dropped, and the
+//! stack is gone. The waits use `park::wait_lending`, which neither an interrupt nor a shutdown ends.
+#![expect(
+    unsafe_code,
+    reason = "a borrowed closure runs on another stack while its lender waits"
+)]
+
+use std::panic::Location;
+use std::sync::Arc;
+
+use super::builder::{Builder, package_then};
+use super::handle::{Packet, wait_for_end_lending};
+use crate::park::Record;
+use crate::runtime::{Runtime, SpawnError};
+
+type Erased = Box<dyn FnOnce() + Send + 'static>;
+
+/// Spawns a closure that may borrow; `then` runs at its end, with "did it panic?".
+///
+/// # Safety
+///
+/// The caller keeps the invariant of the module: it waits, lending, for the end of the returned record.
+pub(super) unsafe fn spawn_lent<'a, F, T>(
+    builder: Builder,
+    runtime: &Runtime,
+    f: F,
+    then: impl FnOnce(bool) + Send + 'a,
+) -> Result<(Arc<Record>, Packet<T>), SpawnError>
+where
+    F: FnOnce() -> T + Send + 'a,
+    T: Send + 'a,
+{
+    let (body, packet) = package_then(f, then);
+    // SAFETY: both types differ in the lifetime only, and by the lending invariant all that the closure borrows
+    // outlives it.
+    let body: Erased =
+        unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Erased>(body) };
+    let record = runtime.shared().spawn(builder.spec, body)?;
+    Ok((record, packet))
+}
+
+/// See [`Runtime::run`].
+#[track_caller]
+pub(crate) fn run<F, T>(runtime: &Runtime, f: F) -> T
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    let at = Location::caller();
+    // SAFETY: the lending wait below returns only after the thread has ended, and nothing between can unwind
+    // once the thread exists.
+    let spawned = unsafe { spawn_lent(Builder::new(), runtime, f, |_| {}) };
+    let (record, packet) =
+        spawned.unwrap_or_else(|error| panic!("failed to spawn a virtual thread: {error}"));
+    wait_for_end_lending(&record, at);
+    let result = packet.lock().take();
+    match result {
+        Some(Ok(value)) => value,
+        Some(Err(payload)) => std::panic::resume_unwind(payload),
+        None => panic!("the virtual thread was cancelled by a shutdown before it had a result"),
+    }
+}
