@@ -14,8 +14,8 @@ use std::num::NonZeroUsize;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use super::pool::DenseStack;
-use super::slab::Extent;
+use super::extent::Extent;
+use super::pool::{DenseStack, StackError};
 use super::{Step, running};
 
 /// Whether this target has the backend.
@@ -31,38 +31,48 @@ pub(super) struct Dense {
 }
 
 /// A stack that [`Dense`] owns, as corosensei sees it.
-struct Lent(Extent);
+struct Lent {
+    base: StackPointer,
+    limit: StackPointer,
+}
 
 /// The yielder at the bottom of the mounted stack.
 #[derive(Clone, Copy)]
 pub(super) struct Exit(*const Yielder<(), ()>);
 
-// SAFETY: a slot is mapped, aligned to its page, at least 64 KiB large, and "guarded" (slab.rs); "own
-// stack" keeps it for the coroutine.
+// SAFETY: made only by `Dense::new`, from a slot: mapped, aligned to a cache line at both ends, larger
+// than 48 KiB, and "guarded" (slab.rs); "own stack" keeps it for the coroutine.
 unsafe impl Stack for Lent {
     #[inline]
     fn base(&self) -> StackPointer {
-        NonZeroUsize::new(self.0.usable().end).expect("a stack does not end at address zero")
+        self.base
     }
 
     #[inline]
     fn limit(&self) -> StackPointer {
-        NonZeroUsize::new(self.0.guard().start).expect("no guard starts at address zero")
+        self.limit
     }
 }
 
 impl Dense {
-    pub(super) fn new(stack: DenseStack, body: impl FnOnce() + 'static) -> Self {
-        let lent = Lent(stack.extent());
+    pub(super) fn new(
+        mut stack: DenseStack,
+        body: impl FnOnce() + 'static,
+    ) -> Result<(Extent, Self), StackError> {
+        let (extent, base) = stack.prepare()?;
+        // The guard starts where the slot does, and no slot lies at address zero.
+        let limit = NonZeroUsize::new(extent.guard().start).unwrap_or(NonZeroUsize::MIN);
+        let lent = Lent { base, limit };
         let coroutine = if size_of_val(&body) <= MAX_BODY_ON_STACK {
             start(lent, body)
         } else {
             start(lent, Box::new(body))
         };
-        Self {
+        let dense = Self {
             coroutine: ManuallyDrop::new(coroutine),
             stack: ManuallyDrop::new(stack),
-        }
+        };
+        Ok((extent, dense))
     }
 
     #[inline]

@@ -3,64 +3,74 @@
 use std::hint::black_box;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
-use std::sync::Arc;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use super::tests::{Setup, setups};
 use super::*;
 
+/// Set for a child: which of the setups it is to act on.
 const CHILD: &str = "VT_FAULT_CHILD";
 
 /// How a child ended, and what it said.
 struct Ending {
-    signal: Option<i32>,
+    status: ExitStatus,
     said: String,
 }
 
-/// In the child: does `act` on the backend the parent asked for. In the parent: how that ended.
-fn in_child(test: &str, kind: Stacks, act: impl FnOnce(Stacks)) -> Ending {
-    if let Ok(kind) = std::env::var(CHILD) {
-        act(kind.parse().expect("the parent names a backend"));
+/// Runs the calling test once more for each setup, in a child process that does `act`, and checks how
+/// that ended. A child that hangs is killed and fails the test.
+fn each_in_a_child(test: &str, act: impl Fn(Setup), check: impl Fn(Setup, &Ending)) {
+    let asked: Option<usize> = std::env::var(CHILD)
+        .ok()
+        .and_then(|number| number.parse().ok());
+    if let Some(setup) = asked.and_then(|number| setups().nth(number)) {
+        act(setup);
         std::process::exit(0);
     }
+    for (number, setup) in setups().enumerate() {
+        check(setup, &run_child(test, number));
+    }
+}
+
+fn run_child(test: &str, number: usize) -> Ending {
     let mut child = Command::new(std::env::current_exe().expect("a test binary has a path"))
         .args([
             "--exact",
             &format!("continuation::fault_tests::{test}"),
             "--nocapture",
         ])
-        .env(CHILD, kind.to_string())
+        .env(CHILD, number.to_string())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the test binary runs");
     let mut stderr = child.stderr.take().expect("it is piped");
     let (done, over) = mpsc::channel();
-    let reader = std::thread::Builder::new()
-        .spawn(move || {
-            let mut said = String::new();
-            let _ = stderr.read_to_string(&mut said);
-            let _ = done.send(());
-            said
-        })
-        .expect("one more thread");
-    if over.recv_timeout(Duration::from_secs(30)).is_err() {
+    let reader = std::thread::Builder::new().spawn(move || {
+        let mut said = String::new();
+        let _ = stderr.read_to_string(&mut said);
+        let _ = done.send(said);
+    });
+    let said = over.recv_timeout(Duration::from_secs(30));
+    if said.is_err() {
         let _ = child.kill();
-        panic!("{test} hangs on {kind}");
     }
-    let status = child
-        .wait()
-        .expect("the child ends when its stderr is closed");
+    let status = child.wait().expect("the child has ended, or was killed");
+    reader
+        .expect("one more thread")
+        .join()
+        .expect("reading does not panic");
     Ending {
-        signal: status.signal(),
-        said: reader.join().expect("reading does not panic"),
+        status,
+        said: said.unwrap_or_else(|_| panic!("{test} hangs in child {number}")),
     }
 }
 
-fn run(kind: Stacks, name: &str, body: impl FnOnce() + 'static) {
+fn run(setup: Setup, name: &str, body: impl FnOnce() + 'static) {
     install_fault_handler();
-    let pool = Arc::new(StackPool::new(kind, Some(100)));
+    let pool = setup.pool(100);
     let place = pool.reserve(64 << 10).expect("the pool is empty");
     let label = ThreadLabel {
         id: 7,
@@ -114,49 +124,78 @@ fn follow_a_null_pointer() {
     black_box(unsafe { null.read_volatile() });
 }
 
-fn both(test: &str, act: impl Fn(Stacks) + Copy, check: impl Fn(Stacks, &Ending)) {
-    for kind in [Stacks::Dense, Stacks::Generator] {
-        check(kind, &in_child(test, kind, act));
-    }
+/// Overflows the stack it is called on.
+fn overflow() {
+    assert_eq!(recurse(0), 0);
 }
 
-fn is_our_overflow(kind: Stacks, ending: &Ending) {
+fn is_our_overflow(setup: Setup, ending: &Ending) {
+    let said = &ending.said;
     assert_eq!(
-        ending.signal,
+        ending.status.signal(),
         Some(libc::SIGABRT),
-        "{kind}: {}",
-        ending.said
+        "{setup:?}: {said}"
     );
     assert!(
-        ending.said.contains("'deep' (#7) has overflowed its stack"),
-        "{kind}: {}",
-        ending.said
+        said.contains("'deep' (#7) has overflowed its stack"),
+        "{setup:?}: {said}"
     );
+    assert!(said.contains("stack overflow"), "{setup:?}: {said}");
+}
+
+fn is_a_plain_segfault(setup: Setup, ending: &Ending) {
+    let said = &ending.said;
+    assert_eq!(
+        ending.status.signal(),
+        Some(libc::SIGSEGV),
+        "{setup:?}: {said}"
+    );
+    assert!(!said.contains("overflow"), "{setup:?}: {said}");
     assert!(
-        ending.said.contains("stack overflow"),
-        "{kind}: {}",
-        ending.said
+        !said.contains("generator"),
+        "{setup:?}: a backtrace in signal context: {said}"
     );
 }
 
 #[test]
 fn overflow_is_fatal_with_the_name() {
-    both(
-        "overflow_is_fatal_with_the_name",
-        |kind| run(kind, "deep", || assert_eq!(recurse(0), 0)),
+    let act = |setup| run(setup, "deep", overflow);
+    each_in_a_child("overflow_is_fatal_with_the_name", act, is_our_overflow);
+}
+
+#[test]
+fn overflow_after_a_switch_is_fatal_too() {
+    let act = |setup| {
+        run(setup, "deep", || {
+            suspend();
+            overflow();
+        });
+    };
+    each_in_a_child("overflow_after_a_switch_is_fatal_too", act, is_our_overflow);
+}
+
+#[test]
+fn overflow_is_seen_on_a_thread_without_a_signal_stack() {
+    let act = |setup| {
+        take_signal_stack_away();
+        run(setup, "deep", overflow);
+    };
+    each_in_a_child(
+        "overflow_is_seen_on_a_thread_without_a_signal_stack",
+        act,
         is_our_overflow,
     );
 }
 
 #[test]
 fn a_large_c_frame_does_not_jump_the_guard() {
-    let act = |kind| {
-        run(kind, "deep", || {
+    let act = |setup| {
+        run(setup, "deep", || {
             let low = stack_bounds().expect("a continuation is mounted").start;
             black_box(large_frame_at_the_end(low));
         });
     };
-    both(
+    each_in_a_child(
         "a_large_c_frame_does_not_jump_the_guard",
         act,
         is_our_overflow,
@@ -165,20 +204,22 @@ fn a_large_c_frame_does_not_jump_the_guard() {
 
 #[test]
 fn a_null_pointer_is_no_overflow() {
-    both(
-        "a_null_pointer_is_no_overflow",
-        |kind| run(kind, "deep", follow_a_null_pointer),
-        |kind, ending| {
-            assert_eq!(
-                ending.signal,
-                Some(libc::SIGSEGV),
-                "{kind}: {}",
-                ending.said
-            );
-            assert!(!ending.said.contains("overflow"), "{kind}: {}", ending.said);
+    let act = |setup| run(setup, "deep", follow_a_null_pointer);
+    each_in_a_child("a_null_pointer_is_no_overflow", act, is_a_plain_segfault);
+}
+
+#[test]
+fn a_fault_signal_that_was_sent_has_its_default_action() {
+    let act = |setup| run(setup, "deep", || raise(libc::SIGSEGV));
+    each_in_a_child(
+        "a_fault_signal_that_was_sent_has_its_default_action",
+        act,
+        |setup, ending| {
+            // std's handler, which is there before ours, takes a signal that was sent for a fault and
+            // waits for it to come again; so the child goes on. What counts is that we claim nothing.
             assert!(
-                !ending.said.contains("generator"),
-                "{kind}: {}",
+                !ending.said.contains("overflow"),
+                "{setup:?}: {}",
                 ending.said
             );
         },
@@ -187,48 +228,120 @@ fn a_null_pointer_is_no_overflow() {
 
 #[test]
 fn an_os_threads_overflow_is_stds() {
-    let act = |kind| {
-        run(kind, "deep", || ());
+    let act = |setup| {
+        run(setup, "deep", || ());
         let thread = std::thread::Builder::new().name("plain".to_owned());
-        let _ = thread
-            .spawn(|| black_box(recurse(0)))
-            .expect("one more thread")
-            .join();
+        let _ = thread.spawn(overflow).expect("one more thread").join();
     };
-    both("an_os_threads_overflow_is_stds", act, |kind, ending| {
+    each_in_a_child("an_os_threads_overflow_is_stds", act, |setup, ending| {
+        let said = &ending.said;
         assert_eq!(
-            ending.signal,
+            ending.status.signal(),
             Some(libc::SIGABRT),
-            "{kind}: {}",
-            ending.said
+            "{setup:?}: {said}"
         );
-        assert!(
-            ending.said.contains("thread 'plain'"),
-            "{kind}: {}",
-            ending.said
-        );
-        assert!(
-            !ending.said.contains("virtual thread"),
-            "{kind}: {}",
-            ending.said
-        );
+        assert!(said.contains("thread 'plain'"), "{setup:?}: {said}");
+        assert!(!said.contains("virtual thread"), "{setup:?}: {said}");
     });
 }
 
 #[test]
+fn a_handler_from_before_gets_the_faults_unchanged() {
+    let act = |setup| {
+        install_handler_that_exits(libc::SIGSEGV);
+        run(setup, "deep", follow_a_null_pointer);
+    };
+    each_in_a_child(
+        "a_handler_from_before_gets_the_faults_unchanged",
+        act,
+        |setup, ending| assert_eq!(ending.status.code(), Some(42), "{setup:?}: {}", ending.said),
+    );
+}
+
+#[test]
+fn a_handler_from_before_gets_bus_errors() {
+    let act = |setup| {
+        install_handler_that_exits(libc::SIGBUS);
+        run(setup, "deep", read_beyond_a_file);
+    };
+    each_in_a_child(
+        "a_handler_from_before_gets_bus_errors",
+        act,
+        |setup, ending| {
+            assert_eq!(ending.status.code(), Some(42), "{setup:?}: {}", ending.said);
+        },
+    );
+}
+
+#[test]
 fn an_unwinding_body_aborts() {
-    let act = |kind| run(kind, "loose", || std::panic::resume_unwind(Box::new(())));
-    both("an_unwinding_body_aborts", act, |kind, ending| {
+    let act = |setup| run(setup, "loose", || std::panic::resume_unwind(Box::new(())));
+    each_in_a_child("an_unwinding_body_aborts", act, |setup, ending| {
+        let said = &ending.said;
         assert_eq!(
-            ending.signal,
+            ending.status.signal(),
             Some(libc::SIGABRT),
-            "{kind}: {}",
-            ending.said
+            "{setup:?}: {said}"
         );
-        assert!(
-            ending.said.contains("a panic left the body"),
-            "{kind}: {}",
-            ending.said
-        );
+        assert!(said.contains("a panic left the body"), "{setup:?}: {said}");
     });
+}
+
+fn raise(signal: i32) {
+    #[expect(unsafe_code, reason = "sends this thread a signal")]
+    // SAFETY: no preconditions.
+    unsafe {
+        libc::raise(signal)
+    };
+}
+
+#[expect(unsafe_code, reason = "plays an OS thread that std did not start")]
+fn take_signal_stack_away() {
+    let none = libc::stack_t {
+        ss_sp: std::ptr::null_mut(),
+        ss_flags: libc::SS_DISABLE,
+        ss_size: 0,
+    };
+    // SAFETY: no handler runs on this thread's signal stack.
+    unsafe { libc::sigaltstack(&raw const none, std::ptr::null_mut()) };
+}
+
+/// Installs a handler that ends the process with 42 if it is called as the kernel would call it.
+#[expect(unsafe_code, reason = "plays a program with a handler of its own")]
+fn install_handler_that_exits(signal: i32) {
+    extern "C" fn handler(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+        // SAFETY: the kernel's description, passed on.
+        let info = unsafe { &*info };
+        let as_the_kernel_would = info.si_signo == signal && info.si_code > 0 && !context.is_null();
+        // SAFETY: ends the process at once.
+        unsafe { libc::_exit(if as_the_kernel_would { 42 } else { 1 }) };
+    }
+    // SAFETY: all-zero is a valid value of this plain C struct.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO;
+    // SAFETY: the handler has the signature SA_SIGINFO asks for.
+    unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+}
+
+/// A bus error: a mapping of a file that has no such page.
+#[expect(unsafe_code, reason = "faults on purpose")]
+fn read_beyond_a_file() {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    use rustix::mm::{MapFlags, ProtFlags, mmap};
+    let empty = memfd_create("empty", MemfdFlags::empty()).expect("memory files are supported");
+    // SAFETY: no address is asked for, so the new mapping replaces nothing.
+    let memory = unsafe {
+        mmap(
+            std::ptr::null_mut(),
+            4096,
+            ProtFlags::READ,
+            MapFlags::SHARED,
+            &empty,
+            0,
+        )
+    }
+    .expect("one more mapping");
+    // SAFETY: not safe: the fault is the test.
+    black_box(unsafe { memory.cast::<u8>().read_volatile() });
 }

@@ -27,14 +27,19 @@
 
 mod budget;
 mod dense;
+mod extent;
 mod fault;
+mod guard;
 mod pool;
 mod portable;
 mod running;
 mod slab;
+mod store;
 
 #[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod pool_tests;
 #[cfg(test)]
 mod tests;
 
@@ -115,7 +120,7 @@ impl std::error::Error for ParseStacksError {}
 
 /// Bytes of stack a virtual thread has when nobody says otherwise. With its guard it fills a slot of
 /// 256 KiB, so that eight threads share a page of page tables.
-pub(crate) const DEFAULT_STACK_SIZE: usize = (256 << 10) - slab::GUARD;
+pub(crate) const DEFAULT_STACK_SIZE: usize = (256 << 10) - guard::GUARD;
 
 /// Who runs on a stack: what the report of an overflow prints.
 #[derive(Clone, Debug)]
@@ -166,7 +171,7 @@ impl Continuation {
     ///
     /// # Errors
     ///
-    /// When the `generator` backend gets no memory or no mapping; `body` is dropped.
+    /// When the system gives no guard, or the `generator` backend no stack; `body` is dropped.
     pub(crate) fn new<F>(
         reservation: Reservation,
         label: ThreadLabel,
@@ -182,10 +187,13 @@ impl Continuation {
             std::mem::forget(bomb);
         };
         let (extent, backend) = match reservation.into_place() {
-            Place::Dense(stack) => (stack.extent(), Backend::Dense(Dense::new(stack, body))),
+            Place::Dense(stack) => {
+                let (extent, dense) = Dense::new(stack, body)?;
+                (extent, Backend::Dense(dense))
+            }
             Place::Portable(ticket) => {
-                let portable = Portable::new(ticket, body)?;
-                (portable.extent(), Backend::Portable(portable))
+                let (extent, portable) = Portable::new(ticket, body)?;
+                (extent, Backend::Portable(portable))
             }
         };
         Ok(Self {

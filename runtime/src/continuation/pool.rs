@@ -1,45 +1,32 @@
-//! How many stacks there are, who may have one, and which are used again.
-//!
-//! ```text
-//!   reserve ─> live < cap? ─> this thread's shelf ─> the class's store ─> carve a slab ─> map a slab
-//!                │ no              (a few dozen)      warm, then cold       (no system call per
-//!                └─> Limit                                                   stack in the common case)
-//! ```
-//!
-//! A stack that comes back goes onto a shelf, last in first out, so that its pages are still in the
-//! cache. A full shelf empties half of itself into the store. The store keeps a bounded number of *warm*
-//! stacks (with memory behind them); what is above it gets *cold*: its memory goes back to the system,
-//! its address range stays. [`StackPool::give_back_idle`] does the same for stacks nobody needed since
-//! its last call.
+//! Who may have a stack: admission, and the places that are out.
 //!
 //! **Invariant (counted):** every [`Reservation`], and the stack it became, is one in `live`; `live`
-//! never exceeds `cap`. Leaked stacks stay counted: their memory is still in use.
+//! never exceeds `cap` for longer than a refusal takes. Leaked stacks stay counted: their memory is still
+//! in use.
 //!
 //! **Invariant (kept mapped):** everything that holds a stack holds the pool, and a leaked stack never
 //! lets go of it, so slabs are unmapped only when no stack of theirs is out.
-//!
-//! Locks here are leaves, held for a few instructions; a shelf is picked by OS thread, so that it is
-//! uncontended while carriers are fewer than shelves.
-#![expect(unsafe_code, reason = "ends slabs, when nothing lives on them")]
+#![expect(unsafe_code, reason = "unmaps slabs when no stack is out")]
 
 use std::fmt;
 use std::io;
-use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 
-use super::slab::{CLASSES, Class, Extent, GuardKind, Slab, Slot};
+use super::extent::Extent;
+use super::guard::GuardKind;
+use super::slab::{Class, Slot};
+use super::store::{Aging, Store};
 use super::{Stacks, budget, dense, portable};
 
-/// Stacks a shelf holds per class, and how many move between it and the store at a time.
-const SHELF: usize = 64;
-const HANDFUL: usize = SHELF / 2;
+/// Portable stacks up to this size serve smaller requests too.
+const SMALL: usize = 64 << 10;
 
-/// Warm stacks a store keeps whatever happens: one page each, as most threads leave them, is 16 MiB.
-const WARM_FLOOR: usize = 4096;
+/// Portable stacks unmapped in one go; each costs about nine microseconds.
+const SLICE: usize = 256;
 
 /// One runtime's stacks.
 pub(crate) struct StackPool {
@@ -48,26 +35,10 @@ pub(crate) struct StackPool {
     guards: GuardKind,
     live: CachePadded<AtomicUsize>,
     leaked: AtomicUsize,
-    shelves: Box<[CachePadded<Mutex<Shelf>>]>,
-    stores: [Mutex<Store>; CLASSES],
-    /// Finished generators, by stack size; mapped ones are counted here and in tickets.
-    idle: Mutex<Vec<portable::Idle>>,
-}
-
-/// The stacks next to one OS thread.
-#[derive(Default)]
-struct Shelf {
-    slots: [Vec<Slot>; CLASSES],
-}
-
-/// All other idle stacks of one class.
-#[derive(Default)]
-struct Store {
-    warm: Vec<Slot>,
-    cold: Vec<Slot>,
-    slabs: Vec<Slab>,
-    /// How few warm stacks there were since `give_back_idle` looked last.
-    fewest_warm: usize,
+    /// Idle stacks of the dense backend.
+    store: Store,
+    /// Idle stacks of the portable backend.
+    finished: Mutex<Aging<portable::Idle>>,
 }
 
 /// Why there is no stack.
@@ -125,13 +96,14 @@ impl Reservation {
     }
 }
 
-/// A slot that is in use, or about to be.
+/// A slot that is in use, or about to be. It goes back to the store by drop.
 pub(super) struct DenseStack {
-    slot: ManuallyDrop<Slot>,
-    pool: Arc<StackPool>,
+    /// Taken by `drop` only.
+    slot: Option<Slot>,
+    ticket: Ticket,
 }
 
-/// The right to one stack of the portable backend, which maps it at the first mount.
+/// A place in a pool, given back by drop. All of it that a portable stack has before its first mount.
 pub(super) struct Ticket {
     stack_size: usize,
     pool: Arc<StackPool>,
@@ -141,12 +113,15 @@ impl StackPool {
     /// A pool of `kind`. Without `max_threads` the cap comes from the memory available, the cgroup's
     /// limit and, where stacks cost mappings, the kernel's limit on those; with it, only from the last.
     pub(crate) fn new(kind: Stacks, max_threads: Option<usize>) -> Self {
-        let kind = if dense::SUPPORTED {
-            kind
-        } else {
-            Stacks::Generator
+        Self::with_guards(kind, max_threads, GuardKind::detect())
+    }
+
+    /// As `new`, with guards made in a way of the caller's choice.
+    pub(super) fn with_guards(kind: Stacks, max_threads: Option<usize>, guards: GuardKind) -> Self {
+        let kind = match kind {
+            Stacks::Dense if dense::SUPPORTED => Stacks::Dense,
+            _ => Stacks::Generator,
         };
-        let guards = GuardKind::detect();
         if kind == Stacks::Generator {
             portable::prepare();
         }
@@ -160,18 +135,14 @@ impl StackPool {
             0 => wanted,
             each => wanted.min(budget::free_mappings() / each),
         };
-        let shelves = std::thread::available_parallelism().map_or(4, |cores| 2 * cores.get());
         Self {
             kind,
             cap,
             guards,
             live: CachePadded::new(AtomicUsize::new(0)),
             leaked: AtomicUsize::new(0),
-            shelves: (0..shelves.next_power_of_two())
-                .map(|_| CachePadded::default())
-                .collect(),
-            stores: std::array::from_fn(|_| Mutex::default()),
-            idle: Mutex::default(),
+            store: Store::new(guards),
+            finished: Mutex::default(),
         }
     }
 
@@ -195,17 +166,18 @@ impl StackPool {
         self.leaked.load(Ordering::Relaxed)
     }
 
-    /// Admits one more thread. On a dense pool its stack is ready after this.
+    /// Admits one more thread. On a dense pool its address range is set aside by this.
     pub(crate) fn reserve(self: &Arc<Self>, stack_size: usize) -> Result<Reservation, StackError> {
-        let before = self.live.fetch_add(1, Ordering::Relaxed);
-        if before >= self.cap {
-            let live = self.live.fetch_sub(1, Ordering::Relaxed) - 1;
+        if self.live.fetch_add(1, Ordering::Relaxed) >= self.cap {
+            self.live.fetch_sub(1, Ordering::Relaxed);
+            // Others may be refused at this moment too; what they added for an instant is not live.
+            let live = self.live().min(self.cap);
             return Err(StackError::Limit {
-                live: live.min(self.cap),
+                live,
                 cap: self.cap,
             });
         }
-        // From here on the drop of `ticket` takes the place out of `live`.
+        // From here on the drop of the ticket takes the place out of `live`.
         let ticket = Ticket {
             stack_size,
             pool: Arc::clone(self),
@@ -213,10 +185,10 @@ impl StackPool {
         let place = match self.kind {
             Stacks::Dense => {
                 let class = Class::for_stack(stack_size).ok_or_else(too_large)?;
-                let slot = self.take(class).map_err(StackError::Refused)?;
+                let slot = self.store.take(class).map_err(StackError::Refused)?;
                 Place::Dense(DenseStack {
-                    slot: ManuallyDrop::new(slot),
-                    pool: ticket.into_pool(),
+                    slot: Some(slot),
+                    ticket,
                 })
             }
             Stacks::Generator => Place::Portable(ticket),
@@ -224,105 +196,21 @@ impl StackPool {
         Ok(Reservation { place })
     }
 
-    /// Gives the memory of stacks back that nobody needed since the last call. Costs a system call per
-    /// stack given back, none when there is nothing to do.
-    pub(crate) fn give_back_idle(&self) {
-        for store in &self.stores {
-            let mut idle = {
-                let mut store = store.lock();
-                let unneeded = store.fewest_warm.min(store.warm.len());
-                // The oldest lie at the front.
-                let idle: Vec<Slot> = store.warm.drain(..unneeded).collect();
-                store.fewest_warm = store.warm.len();
-                idle
-            };
-            if !idle.is_empty() {
-                idle.iter_mut().for_each(Slot::give_back);
-                store.lock().cold.append(&mut idle);
-            }
-        }
-        let excess = std::mem::take(&mut *self.idle.lock());
-        drop(excess);
+    /// Gives the memory of stacks back that nobody needed since the last call; to be called now and then,
+    /// about once a second, also for some seconds after the last thread has ended. Bounded work: says
+    /// whether there is more to do at once.
+    pub(crate) fn give_back_idle(&self) -> bool {
+        let more_dense = self.store.give_back_idle();
+        let (unneeded, more_portable) = self.finished.lock().take_unneeded(SLICE);
+        drop(unneeded);
+        more_dense || more_portable
     }
+}
 
-    fn shelf(&self) -> &Mutex<Shelf> {
-        thread_local! {
-            static NUMBER: usize = {
-                static NEXT: AtomicUsize = AtomicUsize::new(0);
-                NEXT.fetch_add(1, Ordering::Relaxed)
-            };
-        }
-        // A thread that ends may still give stacks back while its thread-locals are torn down.
-        let number = NUMBER.try_with(|&number| number).unwrap_or(0);
-        &self.shelves[number & (self.shelves.len() - 1)]
-    }
-
-    fn take(&self, class: Class) -> io::Result<Slot> {
-        let mut shelf = self.shelf().lock();
-        let slots = &mut shelf.slots[class.index()];
-        if let Some(slot) = slots.pop() {
-            return Ok(slot);
-        }
-        self.refill(class, slots)?;
-        Ok(slots.pop().expect("a refill that succeeds brings a stack"))
-    }
-
-    #[cold]
-    fn refill(&self, class: Class, slots: &mut Vec<Slot>) -> io::Result<()> {
-        slots.reserve_exact(SHELF);
-        let mut store = self.stores[class.index()].lock();
-        let store = &mut *store;
-        for source in [&mut store.warm, &mut store.cold] {
-            let rest = source.len().saturating_sub(HANDFUL);
-            slots.extend(source.drain(rest..));
-            if !slots.is_empty() {
-                break;
-            }
-        }
-        store.fewest_warm = store.fewest_warm.min(store.warm.len());
-        if !slots.is_empty() {
-            return Ok(());
-        }
-        if store.slabs.last().is_none_or(Slab::is_used_up) {
-            store.slabs.push(Slab::map(class, self.guards)?);
-        }
-        let slab = store
-            .slabs
-            .last_mut()
-            .expect("one was pushed if there was none");
-        match slab.carve(HANDFUL, slots) {
-            Err(refused) if slots.is_empty() => Err(refused),
-            _ => Ok(()),
-        }
-    }
-
-    fn put(&self, slot: Slot) {
-        let class = slot.class();
-        let mut shelf = self.shelf().lock();
-        let slots = &mut shelf.slots[class.index()];
-        if slots.len() >= SHELF {
-            self.unload(class, slots);
-        }
-        slots.push(slot);
-    }
-
-    /// Moves the older half of a shelf into the store, and what is too much there to the cold.
-    #[cold]
-    fn unload(&self, class: Class, slots: &mut Vec<Slot>) {
-        let keep_warm = WARM_FLOOR.max(self.live() / 2);
-        let mut excess = Vec::new();
-        {
-            let mut store = self.stores[class.index()].lock();
-            if store.warm.len() < keep_warm {
-                store.warm.extend(slots.drain(..HANDFUL));
-            } else {
-                excess.extend(slots.drain(..HANDFUL));
-            }
-        }
-        if !excess.is_empty() {
-            excess.iter_mut().for_each(Slot::give_back);
-            self.stores[class.index()].lock().cold.append(&mut excess);
-        }
+#[cfg(test)]
+impl StackPool {
+    pub(super) fn idle_generators(&self) -> usize {
+        self.finished.lock().len()
     }
 }
 
@@ -335,34 +223,32 @@ fn too_large() -> StackError {
 
 impl Drop for StackPool {
     fn drop(&mut self) {
-        for store in &mut self.stores {
-            for slab in store.get_mut().slabs.drain(..) {
-                // SAFETY: "kept mapped": no reservation, stack or leaked stack is left, or it would hold
-                // the pool; the slots on shelves and in stores are dropped with it.
-                unsafe { slab.unmap() };
-            }
-        }
+        // SAFETY: "kept mapped": no place, stack or leaked stack is left, or it would hold the pool.
+        unsafe { self.store.unmap() };
     }
 }
 
 impl DenseStack {
-    pub(super) fn extent(&self) -> Extent {
-        self.slot.extent()
+    /// Makes the stack ready for its first frame, and says where it lies and where that frame goes.
+    pub(super) fn prepare(&mut self) -> Result<(Extent, std::num::NonZeroUsize), StackError> {
+        let slot = self.slot.as_mut().expect("only drop takes the slot");
+        slot.ensure_guard(self.ticket.pool.guards)
+            .map_err(StackError::Refused)?;
+        Ok((slot.extent(), slot.top()))
     }
 
     /// Keeps the stack, and with it the pool, for ever.
     pub(super) fn leak(self) {
-        self.pool.leaked.fetch_add(1, Ordering::Relaxed);
+        self.ticket.count_leak();
         std::mem::forget(self);
     }
 }
 
 impl Drop for DenseStack {
     fn drop(&mut self) {
-        // SAFETY: taken once, here.
-        let slot = unsafe { ManuallyDrop::take(&mut self.slot) };
-        self.pool.put(slot);
-        self.pool.live.fetch_sub(1, Ordering::Relaxed);
+        if let Some(slot) = self.slot.take() {
+            self.ticket.pool.store.put(slot);
+        }
     }
 }
 
@@ -371,44 +257,43 @@ impl Ticket {
         self.stack_size
     }
 
-    /// A finished generator of the right size; others are ended to make room for a new one.
-    pub(super) fn take_idle(&mut self) -> Option<portable::Idle> {
-        let mut idle = self.pool.idle.lock();
+    pub(super) fn guards(&self) -> GuardKind {
+        self.pool.guards
+    }
+
+    /// A finished generator of the right size. When there is none and mappings are running short, another
+    /// one is ended to make room.
+    pub(super) fn take_finished(&self) -> Option<portable::Idle> {
+        let mut finished = self.pool.finished.lock();
         let fits = |idle: &portable::Idle| {
             let size = idle.stack_size();
-            self.stack_size <= size && size / 2 <= self.stack_size
+            self.stack_size <= size && size / 2 <= self.stack_size.max(SMALL)
         };
-        if let Some(at) = idle.iter().rposition(fits) {
-            return Some(idle.swap_remove(at));
-        }
-        // Mappings are the scarce thing: what is mapped never exceeds the cap.
-        let unfit = if self.pool.live() + idle.len() > self.pool.cap {
-            idle.pop()
+        let fitting = finished.take_newest_that(fits);
+        let full = self.pool.live() + finished.len() > self.pool.cap;
+        let unfit = if fitting.is_none() && full {
+            finished.take_oldest()
         } else {
             None
         };
-        drop(idle);
+        drop(finished);
         drop(unfit);
-        None
+        fitting
     }
 
     /// Takes a finished generator for the next thread.
-    pub(super) fn keep_idle(self, finished: portable::Idle) {
-        let mut idle = self.pool.idle.lock();
-        idle.push(finished);
+    pub(super) fn keep_finished(self, idle: portable::Idle) {
+        self.pool.finished.lock().extend([idle]);
     }
 
     /// Keeps the place, and with it the pool, for ever.
     pub(super) fn leak(self) {
-        self.pool.leaked.fetch_add(1, Ordering::Relaxed);
+        self.count_leak();
         std::mem::forget(self);
     }
 
-    /// The pool; the place stays taken.
-    fn into_pool(self) -> Arc<StackPool> {
-        let this = ManuallyDrop::new(self);
-        // SAFETY: `this` is never dropped, so the reference moves out once.
-        unsafe { std::ptr::read(&this.pool) }
+    fn count_leak(&self) {
+        self.pool.leaked.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -24,8 +24,9 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use super::extent::{Extent, page_size};
+use super::guard::{GUARD, GuardKind};
 use super::pool::{StackError, Ticket};
-use super::slab::{Extent, GUARD, GuardKind, page_size};
 use super::{Step, fault, running};
 use ::generator::{Gn, LocalGenerator, Scope};
 
@@ -43,6 +44,7 @@ pub(super) struct Idle {
     generator: ManuallyDrop<Stackful>,
     extent: Extent,
     watermark: Watermark,
+    guards: GuardKind,
 }
 
 /// What the crate writes at the low end of a stack and expects to find there in the end.
@@ -69,12 +71,12 @@ pub(super) fn initialise() {
 
 impl Portable {
     pub(super) fn new(
-        mut ticket: Ticket,
+        ticket: Ticket,
         body: impl FnOnce() + 'static,
-    ) -> Result<Self, StackError> {
-        let mut idle = match ticket.take_idle() {
+    ) -> Result<(Extent, Self), StackError> {
+        let mut idle = match ticket.take_finished() {
             Some(idle) => idle,
-            None => Idle::map(ticket.stack_size()).map_err(StackError::Refused)?,
+            None => Idle::map(ticket.stack_size(), ticket.guards()).map_err(StackError::Refused)?,
         };
         // Placing a body that is larger than the stack panics; the body is dropped by the unwinding.
         let placed = catch_unwind(AssertUnwindSafe(|| {
@@ -86,19 +88,19 @@ impl Portable {
                 });
         }));
         match placed {
-            Ok(()) => Ok(Self {
-                idle: ManuallyDrop::new(idle),
-                ticket: ManuallyDrop::new(ticket),
-            }),
+            Ok(()) => {
+                let extent = idle.extent;
+                let portable = Self {
+                    idle: ManuallyDrop::new(idle),
+                    ticket: ManuallyDrop::new(ticket),
+                };
+                Ok((extent, portable))
+            }
             Err(_) => Err(StackError::Refused(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "the thread's closure is larger than its stack",
             ))),
         }
-    }
-
-    pub(super) fn extent(&self) -> Extent {
-        self.idle.extent
     }
 
     #[inline]
@@ -118,7 +120,7 @@ impl Portable {
         // SAFETY: as above.
         let ticket = unsafe { ManuallyDrop::take(&mut self.ticket) };
         idle.generator.cancel();
-        ticket.keep_idle(idle);
+        ticket.keep_finished(idle);
     }
 
     /// Keeps a stack with live frames for ever.
@@ -130,7 +132,7 @@ impl Portable {
 }
 
 impl Idle {
-    fn map(stack_size: usize) -> io::Result<Self> {
+    fn map(stack_size: usize, guards: GuardKind) -> io::Result<Self> {
         let generator = catch_unwind(|| {
             Gn::<()>::new_scoped_opt_local(words(stack_size + GUARD), |_: Scope<'_, '_, (), ()>| ())
         })
@@ -149,7 +151,7 @@ impl Idle {
         generator.cancel();
         // SAFETY: the low end of a stack on which nothing lives. The crate itself looks at it only when
         // the generator is dropped, and `Drop` opens it before.
-        if let Err(refused) = unsafe { GuardKind::detect().close(low, GUARD) } {
+        if let Err(refused) = unsafe { guards.close(low, GUARD) } {
             drop(ManuallyDrop::into_inner(generator));
             return Err(refused);
         }
@@ -157,6 +159,7 @@ impl Idle {
             generator,
             extent,
             watermark,
+            guards,
         })
     }
 
@@ -169,7 +172,7 @@ impl Drop for Idle {
     fn drop(&mut self) {
         let low = self.extent.usable().start - GUARD;
         // SAFETY: `map` closed it. If it does not open, the generator is left alone for ever.
-        if unsafe { GuardKind::detect().open(low, GUARD) }.is_ok() {
+        if unsafe { self.guards.open(low, GUARD) }.is_ok() {
             // SAFETY: open, mapped, and part of a stack nobody is on.
             unsafe { ptr::with_exposed_provenance_mut::<Watermark>(low).write(self.watermark) };
             // SAFETY: dropped once, here.
@@ -231,7 +234,7 @@ mod tests {
     #[test]
     fn the_bounds_are_those_of_the_mapping() {
         prepare();
-        let idle = Idle::map(100_000).expect("one small stack");
+        let idle = Idle::map(100_000, GuardKind::detect()).expect("one small stack");
         let guard = idle.extent.guard();
         let stack = idle.extent.usable();
         assert_eq!(mapping_of(guard.start).1, "---p", "the crate's own guard");

@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::ptr;
 
-use super::slab::Extent;
+use super::extent::Extent;
 use super::{ThreadLabel, dense, portable};
 
 /// What is known of a continuation while it runs.

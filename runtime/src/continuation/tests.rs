@@ -5,22 +5,38 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::guard::GuardKind;
 use super::*;
 
-const BOTH: [Stacks; 2] = [Stacks::Dense, Stacks::Generator];
+/// A backend with a kind of guard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setup(pub(super) Stacks, pub(super) GuardKind);
 
-fn label(name: &str) -> ThreadLabel {
+/// Every setup this kernel can have. Newer ones can also do what older ones did.
+pub(super) fn setups() -> impl Iterator<Item = Setup> {
+    let guards = match GuardKind::detect() {
+        GuardKind::Marker => &[GuardKind::Marker, GuardKind::Mapping][..],
+        GuardKind::Mapping => &[GuardKind::Mapping],
+    };
+    [Stacks::Dense, Stacks::Generator]
+        .into_iter()
+        .flat_map(|stacks| guards.iter().map(move |&guards| Setup(stacks, guards)))
+}
+
+impl Setup {
+    pub(super) fn pool(self, cap: usize) -> Arc<StackPool> {
+        Arc::new(StackPool::with_guards(self.0, Some(cap), self.1))
+    }
+}
+
+pub(super) fn label(name: &str) -> ThreadLabel {
     ThreadLabel {
         id: 1,
         name: Some(name.into()),
     }
 }
 
-fn pool(kind: Stacks) -> Arc<StackPool> {
-    Arc::new(StackPool::new(kind, Some(1000)))
-}
-
-fn start(pool: &Arc<StackPool>, body: impl FnOnce() + 'static) -> Continuation {
+pub(super) fn start(pool: &Arc<StackPool>, body: impl FnOnce() + 'static) -> Continuation {
     let place = pool
         .reserve(DEFAULT_STACK_SIZE)
         .expect("the pool is far from its cap");
@@ -29,8 +45,8 @@ fn start(pool: &Arc<StackPool>, body: impl FnOnce() + 'static) -> Continuation {
 
 #[test]
 fn control_goes_back_and_forth() {
-    for kind in BOTH {
-        let pool = pool(kind);
+    for setup in setups() {
+        let pool = setup.pool(1000);
         let log = Rc::new(RefCell::new(Vec::new()));
         let mut continuation = start(&pool, {
             let log = Rc::clone(&log);
@@ -42,24 +58,24 @@ fn control_goes_back_and_forth() {
             }
         });
         for turn in 0..3 {
-            assert_eq!(continuation.resume(), Step::Suspended, "{kind}");
+            assert_eq!(continuation.resume(), Step::Suspended, "{setup:?}");
             log.borrow_mut().push(format!("out {turn}"));
         }
-        assert_eq!(continuation.resume(), Step::Finished, "{kind}");
+        assert_eq!(continuation.resume(), Step::Finished, "{setup:?}");
         assert_eq!(
             *log.borrow(),
             ["in 0", "out 0", "in 1", "out 1", "in 2", "out 2"],
-            "{kind}"
+            "{setup:?}"
         );
         drop(continuation);
-        assert_eq!((pool.live(), pool.leaked()), (0, 0), "{kind}");
+        assert_eq!((pool.live(), pool.leaked()), (0, 0), "{setup:?}");
     }
 }
 
 #[test]
 fn many_interleave_and_keep_their_locals() {
-    for kind in BOTH {
-        let pool = pool(kind);
+    for setup in setups() {
+        let pool = setup.pool(1000);
         let sum = Rc::new(Cell::new(0_u64));
         let mut all: Vec<_> = (0..200_u64)
             .map(|number| {
@@ -77,21 +93,21 @@ fn many_interleave_and_keep_their_locals() {
         for _ in 0..10 {
             assert!(
                 all.iter_mut().all(|one| one.resume() == Step::Suspended),
-                "{kind}"
+                "{setup:?}"
             );
         }
         assert!(
             all.iter_mut().all(|one| one.resume() == Step::Finished),
-            "{kind}"
+            "{setup:?}"
         );
-        assert_eq!(sum.get(), (0..200).sum::<u64>() * 45, "{kind}");
+        assert_eq!(sum.get(), (0..200).sum::<u64>() * 45, "{setup:?}");
     }
 }
 
 #[test]
 fn a_panic_caught_inside_leaves_the_stack_usable() {
-    for kind in BOTH {
-        let pool = pool(kind);
+    for setup in setups() {
+        let pool = setup.pool(1000);
         let seen = Rc::new(Cell::new(0));
         let mut continuation = start(&pool, {
             let seen = Rc::clone(&seen);
@@ -109,12 +125,12 @@ fn a_panic_caught_inside_leaves_the_stack_usable() {
             }
         });
         while continuation.resume() == Step::Suspended {}
-        assert_eq!(seen.get(), 6, "{kind}");
+        assert_eq!(seen.get(), 6, "{setup:?}");
     }
 }
 
 #[inline(never)]
-fn use_up(bytes: usize) -> usize {
+pub(super) fn use_up(bytes: usize) -> usize {
     let block = std::hint::black_box([1_u8; 1024]);
     if bytes <= block.len() {
         1
@@ -125,8 +141,8 @@ fn use_up(bytes: usize) -> usize {
 
 #[test]
 fn deep_recursion_fits_and_is_measured() {
-    for kind in BOTH {
-        let pool = pool(kind);
+    for setup in setups() {
+        let pool = setup.pool(1000);
         let place = pool.reserve(1 << 20).expect("the pool is empty");
         let mut continuation = Continuation::new(place, label("deep"), || {
             suspend();
@@ -136,34 +152,34 @@ fn deep_recursion_fits_and_is_measured() {
         .expect("there is memory for one stack");
         assert_eq!(continuation.resume(), Step::Suspended);
         let before = continuation.stack_used();
-        assert!((1..64 << 10).contains(&before), "{kind}: {before}");
+        assert!((1..64 << 10).contains(&before), "{setup:?}: {before}");
         assert_eq!(continuation.resume(), Step::Suspended);
         let after = continuation.stack_used();
-        assert!((700 << 10..2 << 20).contains(&after), "{kind}: {after}");
+        assert!((700 << 10..2 << 20).contains(&after), "{setup:?}: {after}");
         assert_eq!(continuation.resume(), Step::Finished);
     }
 }
 
 #[test]
 fn bounds_are_those_of_the_mounted_stack() {
-    for kind in BOTH {
-        assert_eq!(stack_bounds(), None, "{kind}");
-        let pool = pool(kind);
+    for setup in setups() {
+        assert_eq!(stack_bounds(), None, "{setup:?}");
+        let pool = setup.pool(1000);
         let mut continuation = start(&pool, || {
             let local = 0_u8;
             let bounds = stack_bounds().expect("a continuation is mounted");
             assert!(bounds.contains(&(&raw const local).addr()));
             assert!(bounds.len() >= 64 << 10);
         });
-        assert_eq!(continuation.resume(), Step::Finished, "{kind}");
-        assert_eq!(stack_bounds(), None, "{kind}");
+        assert_eq!(continuation.resume(), Step::Finished, "{setup:?}");
+        assert_eq!(stack_bounds(), None, "{setup:?}");
     }
 }
 
 #[test]
 fn a_continuation_may_resume_another() {
-    for kind in BOTH {
-        let pool = pool(kind);
+    for setup in setups() {
+        let pool = setup.pool(1000);
         let inner_pool = Arc::clone(&pool);
         let mut outer = start(&pool, move || {
             let outer_bounds = stack_bounds();
@@ -173,17 +189,17 @@ fn a_continuation_may_resume_another() {
             suspend();
             assert_eq!(inner.resume(), Step::Finished);
         });
-        assert_eq!(outer.resume(), Step::Suspended, "{kind}");
-        assert_eq!(outer.resume(), Step::Finished, "{kind}");
+        assert_eq!(outer.resume(), Step::Suspended, "{setup:?}");
+        assert_eq!(outer.resume(), Step::Finished, "{setup:?}");
     }
 }
 
 #[test]
 fn thread_locals_are_the_carriers() {
     thread_local!(static COUNT: Cell<u32> = const { Cell::new(0) });
-    for kind in BOTH {
+    for setup in setups() {
         COUNT.set(0);
-        let pool = pool(kind);
+        let pool = setup.pool(1000);
         let mut both = [1, 2].map(|step| {
             start(&pool, move || {
                 COUNT.with(|count| {
@@ -194,168 +210,47 @@ fn thread_locals_are_the_carriers() {
             })
         });
         for continuation in &mut both {
-            assert_eq!(continuation.resume(), Step::Suspended, "{kind}");
+            assert_eq!(continuation.resume(), Step::Suspended, "{setup:?}");
         }
-        assert_eq!(COUNT.get(), 3, "{kind}");
+        assert_eq!(COUNT.get(), 3, "{setup:?}");
         for continuation in &mut both {
-            assert_eq!(continuation.resume(), Step::Finished, "{kind}");
+            assert_eq!(continuation.resume(), Step::Finished, "{setup:?}");
         }
-        assert_eq!(COUNT.get(), 33, "{kind}");
+        assert_eq!(COUNT.get(), 33, "{setup:?}");
     }
 }
 
 #[test]
 fn a_body_that_never_ran_is_dropped_and_its_stack_used_again() {
-    for kind in BOTH {
-        let pool = pool(kind);
+    for setup in setups() {
+        let pool = setup.pool(1000);
         let token = Rc::new(());
         let held = Rc::clone(&token);
         let continuation = start(&pool, move || drop(held));
-        assert_eq!(Rc::strong_count(&token), 2, "{kind}");
+        assert_eq!(Rc::strong_count(&token), 2, "{setup:?}");
         drop(continuation);
-        assert_eq!(Rc::strong_count(&token), 1, "{kind}");
-        assert_eq!((pool.live(), pool.leaked()), (0, 0), "{kind}");
+        assert_eq!(Rc::strong_count(&token), 1, "{setup:?}");
+        assert_eq!((pool.live(), pool.leaked()), (0, 0), "{setup:?}");
     }
 }
 
 #[test]
 fn a_large_body_is_moved_whole() {
-    for kind in BOTH {
-        let pool = pool(kind);
+    for setup in setups() {
+        let pool = setup.pool(1000);
         let sum = Rc::new(Cell::new(0));
         let mut continuation = start(&pool, {
             let (sum, block) = (Rc::clone(&sum), [3_u8; 5000]);
             move || sum.set(block.iter().map(|&byte| u32::from(byte)).sum())
         });
-        assert_eq!(continuation.resume(), Step::Finished, "{kind}");
-        assert_eq!(sum.get(), 15_000, "{kind}");
+        assert_eq!(continuation.resume(), Step::Finished, "{setup:?}");
+        assert_eq!(sum.get(), 15_000, "{setup:?}");
     }
-}
-
-#[test]
-fn stacks_are_used_again() {
-    for kind in BOTH {
-        let pool = pool(kind);
-        let seen = Rc::new(RefCell::new(Vec::new()));
-        for _ in 0..100 {
-            let seen = Rc::clone(&seen);
-            let mut continuation = start(&pool, move || {
-                seen.borrow_mut()
-                    .push(stack_bounds().expect("a continuation is mounted"));
-            });
-            assert_eq!(continuation.resume(), Step::Finished);
-        }
-        let mut seen = seen.take();
-        seen.dedup();
-        assert_eq!(seen.len(), 1, "{kind}: one at a time needs one stack");
-    }
-}
-
-#[test]
-fn at_the_cap_a_place_is_refused_until_one_comes_back() {
-    for kind in BOTH {
-        let pool = Arc::new(StackPool::new(kind, Some(3)));
-        let mut places: Vec<_> = (0..3)
-            .map(|_| pool.reserve(16 << 10).expect("below the cap"))
-            .collect();
-        assert_eq!((pool.kind(), pool.cap(), pool.live()), (kind, 3, 3));
-        match pool.reserve(16 << 10) {
-            Err(StackError::Limit { live: 3, cap: 3 }) => {}
-            other => panic!("{kind}: {:?}", other.err()),
-        }
-        assert_eq!(pool.live(), 3, "{kind}: a refusal takes no place");
-        places.pop();
-        let place = pool.reserve(16 << 10).expect("one came back");
-        drop((place, places));
-        assert_eq!(pool.live(), 0, "{kind}");
-    }
-}
-
-#[test]
-fn a_size_nobody_can_have_is_an_error() {
-    for kind in BOTH {
-        let pool = pool(kind);
-        let refused = pool
-            .reserve(usize::MAX / 2)
-            .and_then(|place| Continuation::new(place, label("huge"), || ()));
-        assert!(matches!(refused, Err(StackError::Refused(_))), "{kind}");
-        assert_eq!(pool.live(), 0, "{kind}");
-    }
-}
-
-#[test]
-fn dropping_a_suspended_continuation_leaks_its_stack() {
-    for kind in BOTH {
-        let pool = pool(kind);
-        let token = Rc::new(());
-        let held = Rc::clone(&token);
-        let address = Rc::new(Cell::new(std::ptr::null::<u64>()));
-        let published = Rc::clone(&address);
-        let mut continuation = start(&pool, move || {
-            let value = 0x5EED_u64;
-            published.set(&raw const value);
-            suspend();
-            drop(held);
-        });
-        assert_eq!(continuation.resume(), Step::Suspended);
-        drop(continuation);
-        assert_eq!((pool.live(), pool.leaked()), (1, 1), "{kind}");
-        assert_eq!(
-            Rc::strong_count(&token),
-            2,
-            "{kind}: nothing on the stack was dropped"
-        );
-        let mut next = start(&pool, || assert!(use_up(32 << 10) > 0));
-        assert_eq!(next.resume(), Step::Finished);
-        drop((next, pool));
-        let page = address.get().addr() & !4095;
-        let mut resident = 0_u8;
-        #[expect(
-            unsafe_code,
-            reason = "asks the kernel whether the leaked stack is still mapped"
-        )]
-        // SAFETY: mincore only reports, into a byte per page.
-        let answer = unsafe {
-            libc::mincore(
-                std::ptr::without_provenance_mut(page),
-                4096,
-                (&raw mut resident).cast(),
-            )
-        };
-        assert_eq!(
-            (answer, resident & 1),
-            (0, 1),
-            "{kind}: the leaked stack is gone"
-        );
-    }
-}
-
-#[test]
-fn memory_of_a_burst_is_given_back() {
-    let pool = Arc::new(StackPool::new(Stacks::Dense, Some(20_000)));
-    let mut all: Vec<_> = (0..12_000).map(|_| start(&pool, suspend)).collect();
-    assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
-    assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
-    let extents: Vec<_> = all.iter().map(|one| one.running.extent()).collect();
-    drop(all);
-    let resident = || extents.iter().filter(|extent| extent.used() > 0).count();
-    assert!(
-        resident() < 9000,
-        "{} of 12000 stacks are still resident",
-        resident()
-    );
-    pool.give_back_idle();
-    pool.give_back_idle();
-    assert!(
-        resident() < 200,
-        "{} of 12000 stacks are still resident",
-        resident()
-    );
 }
 
 #[test]
 fn names_of_backends_are_read_and_written() {
-    for kind in BOTH {
+    for kind in [Stacks::Dense, Stacks::Generator] {
         assert_eq!(kind.to_string().parse(), Ok(kind));
     }
     let error = "fast".parse::<Stacks>().expect_err("not a backend");

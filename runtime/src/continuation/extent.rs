@@ -1,0 +1,61 @@
+//! The addresses of a stack, and how much of it has memory behind it.
+#![expect(
+    unsafe_code,
+    reason = "asks the kernel which pages of a stack are in memory"
+)]
+
+use std::ops::Range;
+use std::ptr;
+
+/// The size of a page.
+pub(super) fn page_size() -> usize {
+    rustix::param::page_size()
+}
+
+/// The addresses of one stack; plain numbers, valid to hold whatever becomes of the stack.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    low: usize,
+    high: usize,
+    guard: usize,
+}
+
+impl Extent {
+    /// A stack from `low` to `high` with `guard` bytes below it that fault.
+    pub(super) fn new(low: usize, high: usize, guard: usize) -> Self {
+        Self { low, high, guard }
+    }
+
+    /// Where frames may be.
+    pub(super) fn usable(self) -> Range<usize> {
+        self.low..self.high
+    }
+
+    /// Where an access means that the stack was too small.
+    pub(super) fn guard(self) -> Range<usize> {
+        self.low - self.guard..self.low
+    }
+
+    /// Bytes from the lowest page that is in memory to the top; 0 where the kernel does not say.
+    pub(super) fn used(self) -> usize {
+        let page = page_size();
+        let mut in_memory = [0_u8; 64];
+        let mut at = self.low;
+        while at < self.high {
+            let length = (self.high - at).min(in_memory.len() * page);
+            let start = ptr::without_provenance_mut(at);
+            // SAFETY: mincore only reports on the range, whatever is mapped there, and there is a byte
+            // for each page of it.
+            let answer = unsafe { libc::mincore(start, length, in_memory.as_mut_ptr().cast()) };
+            if answer != 0 {
+                return 0;
+            }
+            let pages = &in_memory[..length.div_ceil(page)];
+            if let Some(lowest) = pages.iter().position(|state| state & 1 == 1) {
+                return self.high - (at + lowest * page);
+            }
+            at += length;
+        }
+        0
+    }
+}

@@ -1,0 +1,238 @@
+//! Admission, reuse, leaks and idle memory, in every setup.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::tests::{label, setups, start, use_up};
+use super::*;
+
+#[test]
+fn stacks_are_used_again() {
+    for setup in setups() {
+        let pool = setup.pool(1000);
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        for _ in 0..100 {
+            let seen = Rc::clone(&seen);
+            let mut continuation = start(&pool, move || {
+                seen.borrow_mut()
+                    .push(stack_bounds().expect("a continuation is mounted"));
+            });
+            assert_eq!(continuation.resume(), Step::Finished);
+        }
+        let mut seen = seen.take();
+        seen.dedup();
+        assert_eq!(seen.len(), 1, "{setup:?}: one at a time needs one stack");
+    }
+}
+
+#[test]
+fn at_the_cap_a_place_is_refused_until_one_comes_back() {
+    for setup in setups() {
+        let pool = setup.pool(3);
+        let mut places: Vec<_> = (0..3)
+            .map(|_| pool.reserve(16 << 10).expect("below the cap"))
+            .collect();
+        assert_eq!((pool.kind(), pool.cap(), pool.live()), (setup.0, 3, 3));
+        match pool.reserve(16 << 10) {
+            Err(StackError::Limit { live: 3, cap: 3 }) => {}
+            other => panic!("{setup:?}: {:?}", other.err()),
+        }
+        assert_eq!(pool.live(), 3, "{setup:?}: a refusal takes no place");
+        places.pop();
+        let place = pool.reserve(16 << 10).expect("one came back");
+        drop((place, places));
+        assert_eq!(pool.live(), 0, "{setup:?}");
+    }
+}
+
+#[test]
+fn a_size_nobody_can_have_is_an_error() {
+    for setup in setups() {
+        let pool = setup.pool(1000);
+        let refused = pool
+            .reserve(usize::MAX / 2)
+            .and_then(|place| Continuation::new(place, label("huge"), || ()));
+        assert!(matches!(refused, Err(StackError::Refused(_))), "{setup:?}");
+        assert_eq!(pool.live(), 0, "{setup:?}");
+    }
+}
+
+#[test]
+fn dropping_a_suspended_continuation_leaks_its_stack() {
+    for setup in setups() {
+        let pool = setup.pool(1000);
+        let token = Rc::new(());
+        let held = Rc::clone(&token);
+        let address = Rc::new(Cell::new(std::ptr::null::<u64>()));
+        let published = Rc::clone(&address);
+        let mut continuation = start(&pool, move || {
+            let value = 0x5EED_u64;
+            published.set(&raw const value);
+            suspend();
+            drop(held);
+        });
+        assert_eq!(continuation.resume(), Step::Suspended);
+        drop(continuation);
+        assert_eq!((pool.live(), pool.leaked()), (1, 1), "{setup:?}");
+        assert_eq!(
+            Rc::strong_count(&token),
+            2,
+            "{setup:?}: nothing on the stack was dropped"
+        );
+        let mut next = start(&pool, || assert!(use_up(32 << 10) > 0));
+        assert_eq!(next.resume(), Step::Finished);
+        drop((next, pool));
+        let page = address.get().addr() & !4095;
+        let mut resident = 0_u8;
+        #[expect(
+            unsafe_code,
+            reason = "asks the kernel whether the leaked stack is still mapped"
+        )]
+        // SAFETY: mincore only reports, into a byte per page.
+        let answer = unsafe {
+            libc::mincore(
+                std::ptr::without_provenance_mut(page),
+                4096,
+                (&raw mut resident).cast(),
+            )
+        };
+        assert_eq!(
+            (answer, resident & 1),
+            (0, 1),
+            "{setup:?}: the leaked stack is gone"
+        );
+    }
+}
+
+/// Two rounds: one that sees what is idle, one that gives back what still is.
+fn let_idle_memory_go(pool: &StackPool) {
+    for _ in 0..2 {
+        while pool.give_back_idle() {}
+    }
+}
+
+#[test]
+fn memory_of_a_burst_is_given_back() {
+    const BURST: usize = 6000;
+    for setup in setups() {
+        let pool = setup.pool(BURST);
+        let mut all: Vec<_> = (0..BURST).map(|_| start(&pool, suspend)).collect();
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
+        let extents: Vec<_> = all.iter().map(|one| one.running.extent()).collect();
+        let resident = || extents.iter().filter(|extent| extent.used() > 0).count();
+        drop(all);
+        assert_eq!(resident(), BURST, "{setup:?}: they may be needed at once");
+        let_idle_memory_go(&pool);
+        assert!(
+            resident() < 100,
+            "{setup:?}: {} are still resident",
+            resident()
+        );
+        // What was given back serves again.
+        let mut all: Vec<_> = (0..BURST).map(|_| start(&pool, suspend)).collect();
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
+    }
+}
+
+#[test]
+fn memory_in_steady_use_is_kept() {
+    let pool = Arc::new(StackPool::new(Stacks::Dense, None));
+    let run_together = |count: usize| {
+        let mut all: Vec<_> = (0..count).map(|_| start(&pool, suspend)).collect();
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
+        all.iter()
+            .map(|one| one.running.extent())
+            .collect::<Vec<_>>()
+    };
+    let extents = run_together(2000);
+    for _ in 0..5 {
+        while pool.give_back_idle() {}
+        run_together(2000);
+    }
+    assert!(extents.iter().all(|extent| extent.used() > 0));
+}
+
+#[test]
+fn finished_generators_of_another_size_make_room() {
+    for setup in setups().filter(|setup| setup.0 == Stacks::Generator) {
+        let pool = setup.pool(2);
+        for size in [64 << 10, 1 << 20, 256 << 10, 64 << 10] {
+            let mut both = [(); 2].map(|()| {
+                let place = pool.reserve(size).expect("both places are free");
+                Continuation::new(place, label("sized"), suspend).expect("there is memory")
+            });
+            for one in &mut both {
+                assert_eq!(one.resume(), Step::Suspended, "{setup:?}");
+                assert!(one.running.extent().usable().len() >= size, "{setup:?}");
+                assert_eq!(one.resume(), Step::Finished, "{setup:?}");
+            }
+            drop(both);
+            assert!(
+                pool.idle_generators() <= 2,
+                "{setup:?}: more mapped than there may be"
+            );
+        }
+    }
+}
+
+#[test]
+fn reservations_come_from_any_thread() {
+    for setup in setups() {
+        let pool = setup.pool(400);
+        let places = std::thread::scope(|scope| {
+            let reserve = || {
+                (0..100)
+                    .map(|_| pool.reserve(64 << 10).expect("below the cap"))
+                    .collect()
+            };
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    std::thread::Builder::new()
+                        .spawn_scoped(scope, reserve)
+                        .expect("four threads")
+                })
+                .collect();
+            threads
+                .into_iter()
+                .flat_map(|thread| -> Vec<Reservation> {
+                    thread.join().expect("reserving succeeds")
+                })
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(pool.live(), 400, "{setup:?}");
+        assert!(pool.reserve(64 << 10).is_err(), "{setup:?}");
+        let lows = Rc::new(RefCell::new(HashSet::new()));
+        let mut all: Vec<_> = places
+            .into_iter()
+            .map(|place| {
+                let lows = Rc::clone(&lows);
+                Continuation::new(place, label("moved"), move || {
+                    lows.borrow_mut()
+                        .insert(stack_bounds().expect("it is mounted").start);
+                    suspend();
+                })
+                .expect("there is memory")
+            })
+            .collect();
+        assert!(
+            all.iter_mut().all(|one| one.resume() == Step::Suspended),
+            "{setup:?}"
+        );
+        assert_eq!(
+            lows.borrow().len(),
+            400,
+            "{setup:?}: two threads on one stack"
+        );
+        assert!(
+            all.iter_mut().all(|one| one.resume() == Step::Finished),
+            "{setup:?}"
+        );
+        drop(all);
+        assert_eq!(pool.live(), 0, "{setup:?}");
+    }
+}
