@@ -1,13 +1,16 @@
 //! Finds blocking calls, foreign calls and waits of virtual threads under a lock guard, from source alone.
 //!
-//! [`check`] is pure: it sees files only through [`Sources`], starts nothing and prints nothing. Reading the disk
-//! and cargo's metadata belongs to the command line. Dependencies point downwards in this list.
+//! [`check`] is pure: it sees files only through [`Sources`], starts nothing and prints nothing. [`workspace`] reads
+//! the disk and asks cargo, [`render`] formats, [`cli`] puts them together.
 
 mod check;
+pub mod cli;
 pub mod config;
 pub mod diagnostic;
 pub mod input;
+pub mod render;
 pub mod rules;
+pub mod workspace;
 
 pub use check::{FileStatus, FileSummary, Report, Statistics, check};
 pub use config::{Config, ConfigError};

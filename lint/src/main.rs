@@ -1,3 +1,7 @@
-//! Command line entry point.
+//! `cargo vt-lint`: blocking calls under a lock guard. Everything is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    vt_lint::cli::main(std::env::args_os().collect())
+}

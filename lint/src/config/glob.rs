@@ -3,7 +3,7 @@
 //! A pattern without wildcards matches the file or everything below the folder it names.
 
 /// Whether `path`, with `/` between its parts, matches `pattern`.
-pub(crate) fn matches(pattern: &str, path: &str) -> bool {
+pub(crate) fn matches_path(pattern: &str, path: &str) -> bool {
     let pattern = pattern
         .strip_prefix("./")
         .unwrap_or(pattern)
@@ -53,7 +53,7 @@ fn part_matches(pattern: &[u8], text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::matches_path;
 
     #[test]
     fn patterns() {
@@ -73,7 +73,7 @@ mod tests {
             ("a*b*c", "aXbYbZ", false),
         ];
         for (pattern, path, expected) in cases {
-            assert_eq!(matches(pattern, path), expected, "{pattern} on {path}");
+            assert_eq!(matches_path(pattern, path), expected, "{pattern} on {path}");
         }
     }
 }

@@ -15,6 +15,8 @@ use serde::Deserialize;
 use crate::diagnostic::{Level, RuleId};
 use crate::rules;
 
+pub(crate) use glob::matches_path;
+
 /// Settings of one run. The default is what a project without configuration gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
@@ -107,6 +109,15 @@ impl Config {
         self.levels.insert(rule, level);
     }
 
+    /// Raises every rule that is at `warn` to `deny`.
+    pub fn deny_warnings(&mut self) {
+        for rule in rules::TABLE {
+            if self.level(rule.id) == Level::Warn {
+                self.set_level(rule.id, Level::Deny);
+            }
+        }
+    }
+
     /// The level that was asked for. A rule may raise a finding above its usual level as long as
     /// nobody asked.
     pub fn configured_level(&self, rule: RuleId) -> Option<Level> {
@@ -123,7 +134,7 @@ impl Config {
     pub fn is_excluded(&self, path: &str) -> bool {
         self.exclude
             .iter()
-            .any(|pattern| glob::matches(pattern, path))
+            .any(|pattern| matches_path(pattern, path))
     }
 }
 

@@ -1,0 +1,297 @@
+//! One call of the program: load, check, filter, print.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
+use std::path::Path;
+
+use super::args::{self, Args, MessageFormat};
+use super::progress::Progress;
+use super::{CLEAN, DENIED, baseline, fix, is_reader_gone, manual, since};
+use crate::check::{Report, check};
+use crate::config::Config;
+use crate::diagnostic::Level;
+use crate::render::{Style, Texts, View, fingerprints, render};
+use crate::rules;
+use crate::workspace::{LoadError, Loaded, Request, load};
+
+/// Stack of an analysing thread: parsers recurse as deep as the code nests. Untouched pages cost nothing.
+const STACK_BYTES: usize = 256 << 20;
+
+/// Why a run ended without an answer.
+pub(super) enum Stop {
+    /// The reader of our output has gone (`| head`).
+    ReaderGone,
+    /// With this message.
+    Failed(String),
+}
+
+impl Stop {
+    /// A failure in the words of `cause`.
+    pub(super) fn failed(cause: impl Display) -> Self {
+        Self::Failed(cause.to_string())
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        if is_reader_gone(&error) {
+            Self::ReaderGone
+        } else {
+            Self::Failed(format!("cannot write: {error}"))
+        }
+    }
+}
+
+/// Does what `args` ask for and gives the exit code.
+///
+/// # Errors
+/// When there is no answer to give.
+pub(super) fn run(args: &Args) -> Result<u8, Stop> {
+    let mut out = BufWriter::new(anstream::AutoStream::new(io::stdout(), args.color.choice()));
+    if let Some(name) = &args.explain {
+        manual::explain(name, &mut out)?;
+        out.flush()?;
+        return Ok(CLEAN);
+    }
+    let loaded = load(&request(args)?);
+    if args.list_rules {
+        // The list is of use outside a package too; inside one it shows what applies there.
+        let mut config = match loaded {
+            Ok(loaded) => loaded.config,
+            Err(LoadError::NoManifest(_)) => Config::default(),
+            Err(error) => return Err(Stop::failed(error)),
+        };
+        set_levels(&mut config, args)?;
+        manual::list(&config, &mut out)?;
+        out.flush()?;
+        return Ok(CLEAN);
+    }
+    let mut loaded = loaded.map_err(Stop::failed)?;
+    set_levels(&mut loaded.config, args)?;
+    let mut err = args::stderr(args.color);
+    if args.quiet < 2 {
+        for notice in &loaded.notices {
+            writeln!(err, "note: {notice}")?;
+        }
+    }
+    if args.verbose {
+        writeln!(err, "note: configuration: {}", loaded.config_origin)?;
+        for one in loaded.crates.iter().filter(|one| one.reported) {
+            writeln!(
+                err,
+                "note: checking {} ({}, edition {})",
+                one.name,
+                one.target_kind.name(),
+                one.edition.name()
+            )?;
+        }
+    }
+    let mut report = analyse(&loaded, args)?;
+    let texts = Texts::new(&loaded.disk, loaded.root.clone());
+    if let Some(path) = &args.write_baseline {
+        baseline::write(
+            path,
+            &report.findings,
+            &fingerprints(&report.findings, &texts),
+        )
+        .map_err(Stop::failed)?;
+        if args.quiet == 0 {
+            writeln!(
+                err,
+                "wrote {} to {}",
+                counted(report.findings.len(), "finding"),
+                path.display()
+            )?;
+        }
+        return Ok(CLEAN);
+    }
+    if let Some(path) = &args.baseline {
+        let gone = baseline::subtract(path, &mut report, &texts).map_err(Stop::failed)?;
+        if gone > 0 && args.quiet == 0 {
+            writeln!(
+                err,
+                "note: {} of the baseline no longer there; write it anew to keep it short",
+                counted(gone, "finding")
+            )?;
+        }
+    }
+    if let Some(revision) = &args.since {
+        since::keep_changed(revision, &loaded.root, &texts, &mut report.findings)
+            .map_err(Stop::failed)?;
+    }
+    if args.fix {
+        fix::apply(
+            &mut report,
+            &loaded.root,
+            &texts,
+            args.dry_run,
+            &mut out,
+            &mut err,
+        )?;
+    }
+    if !args.dry_run {
+        print(&report, &loaded, &texts, args, &mut out)?;
+    }
+    out.flush()?;
+    summarise(&report, args, &mut err)?;
+    Ok(if report.is_denied() && !args.exit_zero {
+        DENIED
+    } else {
+        CLEAN
+    })
+}
+
+fn request(args: &Args) -> Result<Request, Stop> {
+    let dash = Path::new("-");
+    let stdin = if args.files.iter().any(|path| path == dash) {
+        let mut text = String::new();
+        io::stdin()
+            .read_to_string(&mut text)
+            .map_err(|error| Stop::Failed(format!("cannot read standard input: {error}")))?;
+        Some((args.stdin_filename.clone(), text))
+    } else {
+        None
+    };
+    let features = args
+        .features
+        .features
+        .iter()
+        .flat_map(|list| list.split_whitespace());
+    Ok(Request {
+        files: args
+            .files
+            .iter()
+            .filter(|path| *path != dash)
+            .cloned()
+            .collect(),
+        stdin,
+        edition: args.edition,
+        manifest_path: args.packages.manifest_path.clone(),
+        packages: args.packages.package.clone(),
+        workspace: args.packages.workspace,
+        exclude: args.packages.exclude.clone(),
+        features: features.map(str::to_owned).collect(),
+        all_features: args.features.all_features,
+        no_default_features: args.features.no_default_features,
+        target: args.target.clone(),
+        tests: args.tests,
+        config: args.config.clone(),
+    })
+}
+
+/// Applies `--deny`, `--warn` and `--allow` in their order.
+fn set_levels(config: &mut Config, args: &Args) -> Result<(), Stop> {
+    for (level, name) in &args.levels.0 {
+        match name.as_str() {
+            "all" => rules::TABLE
+                .iter()
+                .for_each(|rule| config.set_level(rule.id, *level)),
+            "warnings" if *level == Level::Deny => config.deny_warnings(),
+            _ => {
+                let rule = rules::find(name).ok_or_else(|| {
+                    Stop::Failed(format!(
+                        "there is no rule `{name}`; `cargo vt-lint --list-rules` lists the names"
+                    ))
+                })?;
+                config.set_level(rule.id, *level);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn analyse(loaded: &Loaded, args: &Args) -> Result<Report, Stop> {
+    let mut pool = rayon::ThreadPoolBuilder::new()
+        .stack_size(STACK_BYTES)
+        .thread_name(|index| format!("vt-lint-{index}"));
+    if let Some(jobs) = args.jobs {
+        pool = pool.num_threads(jobs.into());
+    }
+    let pool = pool
+        .build()
+        .map_err(|error| Stop::Failed(format!("cannot start threads: {error}")))?;
+    let _progress = Progress::start(&loaded.disk, args.quiet == 0);
+    Ok(pool.install(|| check(&loaded.input(), &loaded.config)))
+}
+
+fn print(
+    report: &Report,
+    loaded: &Loaded,
+    texts: &Texts<'_>,
+    args: &Args,
+    out: &mut dyn Write,
+) -> Result<(), Stop> {
+    let view = View {
+        report,
+        crates: &loaded.crates,
+        texts,
+        root: &loaded.root,
+    };
+    let format = args.message_format;
+    render(format.format(), &view, style(args), out)?;
+    // Listings would break the formats that programs read.
+    if matches!(format, MessageFormat::Human | MessageFormat::Short) {
+        if args.show_files {
+            manual::files(&report.files, out)?;
+        }
+        if args.statistics {
+            manual::statistics(report, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn style(args: &Args) -> Style {
+    let is_terminal = io::stdout().is_terminal();
+    let color = match args.color.choice() {
+        anstream::ColorChoice::Auto => {
+            anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+        }
+        choice => choice != anstream::ColorChoice::Never,
+    };
+    let known = |name: &str| std::env::var_os(name).is_some();
+    let links = [
+        "VTE_VERSION",
+        "WT_SESSION",
+        "KITTY_WINDOW_ID",
+        "WEZTERM_PANE",
+        "TERM_PROGRAM",
+    ];
+    Style {
+        color,
+        links: color && is_terminal && links.into_iter().any(known),
+        width: if is_terminal { 140 } else { 0 },
+    }
+}
+
+fn summarise(report: &Report, args: &Args, err: &mut dyn Write) -> Result<(), Stop> {
+    if args.quiet > 0 {
+        return Ok(());
+    }
+    let denied = report
+        .findings
+        .iter()
+        .filter(|finding| finding.level == Level::Deny)
+        .count();
+    let warned = report.findings.len() - denied;
+    let looked_at = format!(
+        "{} in {}",
+        counted(report.statistics.lines, "line"),
+        counted(report.statistics.files, "file")
+    );
+    match (denied, warned) {
+        (0, 0) => writeln!(err, "no findings ({looked_at})")?,
+        _ => writeln!(
+            err,
+            "{}, {} ({looked_at})",
+            counted(denied, "error"),
+            counted(warned, "warning")
+        )?,
+    }
+    Ok(())
+}
+
+/// `1 file`, `2 files`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
