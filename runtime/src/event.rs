@@ -7,19 +7,23 @@
 //!
 //! | event | level | fields | in `.jfr` |
 //! | --- | --- | --- | --- |
-//! | `VirtualThreadPinned` | WARN | see [`Pinned`] | `jdk.VirtualThreadPinned`, extra fields in camel case after the JDK's |
-//! | `VirtualThreadPinnedLive` | WARN | the same, `elapsed_ns` for `duration_ns` | `vt.VirtualThreadPinnedLive` |
-//! | `PinnedDeadlock` | ERROR | see [`Deadlock`] | `vt.PinnedDeadlock` |
-//! | `CarrierStalled` | WARN | see [`Stalled`] | `vt.CarrierStalled` |
+//! | `VirtualThreadPinned` | WARN | `thread.id thread.name carrier.id span.id reason operation duration_ns pinned_at blocked_at lock waits_for waits_owner native depth stranded stranded_ns outcome source stack` | `jdk.VirtualThreadPinned` |
+//! | `VirtualThreadPinnedLive` | WARN | `thread.id thread.name carrier.id span.id reason operation elapsed_ns pinned_at blocked_at lock waits_for waits_owner native depth stranded stranded_ns outcome source stack` | `vt.VirtualThreadPinnedLive` |
+//! | `PinnedDeadlock` | ERROR | `kind lock owner carriers cycle` | `vt.PinnedDeadlock` |
+//! | `CarrierStalled` | WARN | `carrier.id thread.id thread.name state stranded elapsed_ns native stack` | `vt.CarrierStalled` |
 //! | `CarrierCompensated` | INFO | `reason live max cause` | `vt.CarrierCompensated` |
 //! | `CompensationExhausted` | WARN | `reason live max cause` | `vt.CompensationExhausted` |
 //! | `NativeCall` | DEBUG | `thread.id thread.name carrier.id native wall_ns state` | `vt.NativeCall` |
 //! | `VirtualThreadSubmitFailed` | ERROR | `cause live cap` | `jdk.VirtualThreadSubmitFailed` |
-//! | `VirtualThreadStart`, `VirtualThreadEnd` | TRACE | `thread.id thread.name carrier.id` | `jdk.VirtualThreadStart`, `jdk.VirtualThreadEnd` |
+//! | `VirtualThreadStart` | TRACE | `thread.id thread.name carrier.id` | `jdk.VirtualThreadStart` |
+//! | `VirtualThreadEnd` | TRACE | `thread.id thread.name carrier.id` | `jdk.VirtualThreadEnd` |
 //! | `VirtualThreadPark` | TRACE | `thread.id thread.name operation` | |
-//! | `VirtualThreadUnpark` | TRACE | `thread.id thread.name operation parked_ns` | `jdk.ThreadPark` (one per pair) |
+//! | `VirtualThreadUnpark` | TRACE | `thread.id thread.name operation parked_ns` | `jdk.ThreadPark` |
 //! | `MonitorLeaked` | ERROR | `thread.id thread.name lock pinned_at` | `vt.MonitorLeaked` |
 //! | `EventsDropped` | WARN | `class count` | `vt.EventsDropped` |
+//!
+//! In a recording the JDK's fields come first, then ours in camel case (`pinnedAt`, `strandedNs`). A park
+//! and its unpark are one `jdk.ThreadPark`; the park alone is only for subscribers.
 //!
 //! Units: every `*_ns` field is nanoseconds; ids and counts are integers, the rest is text; places are
 //! `path:line:column`, relative to the workspace that was built; lists are joined by commas. Text that
@@ -472,6 +476,28 @@ impl Event {
             Self::VirtualThreadPark { .. } | Self::VirtualThreadUnpark { .. } => EventClass::Parks,
             _ => EventClass::Pins,
         }
+    }
+
+    /// The name of its type in a recording; `None` for [`VirtualThreadPark`](Self::VirtualThreadPark),
+    /// which is recorded with its unpark.
+    #[must_use]
+    pub const fn jfr_name(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::VirtualThreadPinned(_) => "jdk.VirtualThreadPinned",
+            Self::VirtualThreadPinnedLive(_) => "vt.VirtualThreadPinnedLive",
+            Self::PinnedDeadlock(_) => "vt.PinnedDeadlock",
+            Self::CarrierStalled(_) => "vt.CarrierStalled",
+            Self::CarrierCompensated(_) => "vt.CarrierCompensated",
+            Self::CompensationExhausted(_) => "vt.CompensationExhausted",
+            Self::NativeCall { .. } => "vt.NativeCall",
+            Self::VirtualThreadSubmitFailed { .. } => "jdk.VirtualThreadSubmitFailed",
+            Self::VirtualThreadStart { .. } => "jdk.VirtualThreadStart",
+            Self::VirtualThreadEnd { .. } => "jdk.VirtualThreadEnd",
+            Self::VirtualThreadPark { .. } => return None,
+            Self::VirtualThreadUnpark { .. } => "jdk.ThreadPark",
+            Self::MonitorLeaked { .. } => "vt.MonitorLeaked",
+            Self::EventsDropped { .. } => "vt.EventsDropped",
+        })
     }
 
     /// The event's name, as in `tracing` metadata.

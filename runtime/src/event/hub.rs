@@ -10,13 +10,15 @@ use std::time::Duration;
 
 use tracing::Dispatch;
 
-use super::codec::{self, ThreadNames};
-use super::raw::{Lifetime, RawNative, RawPinned};
+use super::codec::text::{self, ThreadNames};
+use super::codec::write;
+use super::raw::{Lifetime, RawNative, RawPinned, Subject};
 use super::reader::{Follower, Reader};
 use super::service::{Service, exit, interest};
 use super::store::Store;
 use super::store::lane::Lane;
-use super::{Event, EventClass, Operation, Timestamp, clock};
+use super::store::ring::Ring;
+use super::{Event, EventClass, Operation, Pinned, Timestamp, clock};
 
 /// Pins each carrier's ring keeps unless the user says otherwise.
 pub(crate) const DEFAULT_CAPACITY: usize = 512;
@@ -69,25 +71,19 @@ impl Hub {
     /// A pinned wait of at least the threshold ended. On the carrier's own thread.
     pub(crate) fn pinned(&self, carrier: usize, raw: &RawPinned<'_>) {
         match self.lane(carrier) {
-            Some(lane) => codec::write_pinned(
-                lane.ring(EventClass::Pins, self.store.capacity()),
-                lane.cache(),
-                raw,
-            ),
-            None => self.store.report(
-                raw.end,
-                Event::VirtualThreadPinned(raw.to_pinned(carrier as u64, self.store.names())),
-            ),
+            Some(lane) => {
+                let filled = write::pinned(self.ring(lane, EventClass::Pins), lane.cache(), raw);
+                self.tell(true, filled);
+            }
+            None => self.report(Event::VirtualThreadPinned(self.describe(carrier, raw))),
         }
-        self.service.nudge();
     }
 
     /// A declared foreign call took at least the threshold. On the carrier's own thread.
     pub(crate) fn native_call(&self, carrier: usize, raw: &RawNative<'_>) {
         if let Some(lane) = self.lane(carrier) {
-            let ring = lane.ring(EventClass::Contention, self.store.capacity());
-            codec::write_native(ring, lane.cache(), raw);
-            self.service.nudge();
+            let filled = write::native(self.ring(lane, EventClass::Contention), lane.cache(), raw);
+            self.tell(true, filled);
         }
     }
 
@@ -107,9 +103,11 @@ impl Hub {
         if (traced || self.store.has_readers())
             && let Some(lane) = self.lane(carrier)
         {
-            let ring = lane.ring(EventClass::Lifetimes, self.store.capacity());
-            codec::write_lifetime(ring, which, clock::now(), thread, name);
-            self.nudge_if(traced);
+            let ring = self.ring(lane, EventClass::Lifetimes);
+            self.tell(
+                traced,
+                write::lifetime(ring, which, clock::now(), thread, name),
+            );
         }
     }
 
@@ -133,9 +131,8 @@ impl Hub {
         if interest::in_events(interest::PARK)
             && let Some(lane) = self.lane(carrier)
         {
-            let ring = lane.ring(EventClass::Parks, self.store.capacity());
-            codec::write_park(ring, at, thread, name, operation, None);
-            self.service.nudge();
+            let ring = self.ring(lane, EventClass::Parks);
+            self.tell(true, write::park(ring, at, thread, name, operation, None));
         }
     }
 
@@ -154,10 +151,27 @@ impl Hub {
         if (traced || self.store.has_readers())
             && let Some(lane) = self.lane(carrier)
         {
-            let ring = lane.ring(EventClass::Parks, self.store.capacity());
-            codec::write_park(ring, at, thread, name, operation, Some(parked_ns));
-            self.nudge_if(traced);
+            let ring = self.ring(lane, EventClass::Parks);
+            self.tell(
+                traced,
+                write::park(ring, at, thread, name, operation, Some(parked_ns)),
+            );
         }
+    }
+
+    /// A pin as an event, for the watchdog: one that lasts, or one that was sampled.
+    pub(crate) fn describe(&self, carrier: usize, raw: &RawPinned<'_>) -> Pinned {
+        raw.to_pinned(carrier as u64, self.store.names())
+    }
+
+    /// A virtual thread as texts name it: `#7 name`.
+    pub(crate) fn thread_text(&self, id: u64) -> Arc<str> {
+        text::thread(id, self.store.names())
+    }
+
+    /// A lock or other thing as texts name it.
+    pub(crate) fn subject_text(&self, subject: Subject) -> Arc<str> {
+        text::subject(subject, self.store.names())
     }
 
     /// Anything from off the carriers. Takes a lock that is never held over foreign code.
@@ -202,10 +216,21 @@ impl Hub {
         self.store.lanes.get(carrier)
     }
 
-    /// Readers look when they like; only `vt-events` is woken.
-    fn nudge_if(&self, traced: bool) {
+    fn ring<'a>(&self, lane: &'a Lane, class: EventClass) -> &'a Ring {
+        lane.ring(class, self.store.capacity())
+    }
+
+    /// After a record: wakes `vt-events` if it has a part in this, and who reads if a ring fills.
+    #[inline]
+    fn tell(&self, traced: bool, filled: bool) {
         if traced {
             self.service.nudge();
+        }
+        if filled {
+            self.store.press();
+            if traced {
+                self.service.press();
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ impl fmt::Display for Subject {
 pub(crate) struct RawPinned<'a> {
     /// `thread.id`.
     pub(crate) thread: u64,
-    /// `thread.name`; `vt-<id>` where none was given.
+    /// `thread.name`; `vt-<n>` where none was given.
     pub(crate) name: Option<&'a str>,
     /// Reason of the outermost pin.
     pub(crate) reason: PinReason,
@@ -81,7 +81,7 @@ pub(crate) struct RawPinned<'a> {
 pub(crate) struct RawNative<'a> {
     /// `thread.id`.
     pub(crate) thread: u64,
-    /// `thread.name`; `vt-<id>` where none was given.
+    /// `thread.name`; `vt-<n>` where none was given.
     pub(crate) name: Option<&'a str>,
     /// The call's label.
     pub(crate) native: &'static str,

@@ -5,8 +5,9 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::thread::Thread;
 
-use super::codec::Decoder;
+use super::codec::read::Decoder;
 use super::store::Store;
 use super::store::ring::Cursor;
 use super::{EventClass, Recorded};
@@ -15,23 +16,44 @@ use super::{EventClass, Recorded};
 /// carrier, independent of `tracing` and of every other reader.
 ///
 /// A new reader begins with the oldest records still there. While one exists, parks, starts and ends
-/// are recorded too. Call [`drain`](Self::drain) often enough: rings are overwritten, never waited for.
-/// Meant for a plain OS thread of the reader's own.
+/// are recorded too. Meant for a plain OS thread of the reader's own.
+///
+/// Rings are overwritten, never waited for, so drain them often enough: now and then by the clock, and
+/// when [`unpark_when_half_full`](Self::unpark_when_half_full) calls.
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// let mut reader = vt_runtime::Runtime::global().event_reader();
+/// reader.unpark_when_half_full(std::thread::current());
+/// loop {
+///     reader.drain(|recorded| println!("{} at {:?}", recorded.event.name(), recorded.at));
+///     std::thread::park_timeout(Duration::from_millis(100));
+/// }
+/// ```
 pub struct Reader {
     follower: Follower,
+    number: u64,
 }
 
 impl Reader {
     pub(super) fn new(store: Arc<Store>) -> Self {
-        store.add_reader();
+        let number = store.add_reader();
         Self {
             follower: Follower::from_oldest(store),
+            number,
         }
     }
 
     /// Hands every record that came since the last call to `take`.
     pub fn drain(&mut self, take: impl FnMut(Recorded)) {
         self.follower.drain([true; EventClass::COUNT], take);
+    }
+
+    /// Unparks `thread` whenever a carrier has filled another half of one of its rings: half of it is
+    /// then still there to be read in peace. Replaces an earlier thread.
+    pub fn unpark_when_half_full(&mut self, thread: Thread) {
+        self.follower.store.unpark_when_pressed(self.number, thread);
     }
 
     /// How many records of each class were overwritten before this reader came to them, since it was
@@ -50,7 +72,7 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.follower.store.remove_reader();
+        self.follower.store.remove_reader(self.number);
     }
 }
 

@@ -40,6 +40,15 @@ thread_local! {
     static IS_SERVICE: Cell<bool> = const { Cell::new(false) };
 }
 
+/// How far flushes have come.
+#[derive(Default)]
+struct Served {
+    /// Flushes done.
+    ticket: u64,
+    /// The thread has emitted all there will ever be.
+    ended: bool,
+}
+
 /// The service of one runtime.
 pub(super) struct Service {
     pump: Mutex<Pump>,
@@ -48,7 +57,7 @@ pub(super) struct Service {
     thread: OnceLock<Thread>,
     /// Flushes asked for, and how many of them are done.
     requested: AtomicU64,
-    served: Mutex<u64>,
+    served: Mutex<Served>,
     done: Condvar,
     panics: AtomicU64,
     /// The process that has the thread: after a fork the child has only the memory of it.
@@ -70,7 +79,7 @@ impl Service {
             closing: AtomicBool::new(false),
             thread: OnceLock::new(),
             requested: AtomicU64::new(0),
-            served: Mutex::new(0),
+            served: Mutex::default(),
             done: Condvar::new(),
             panics: AtomicU64::new(0),
             process: std::process::id(),
@@ -104,12 +113,18 @@ impl Service {
         }
     }
 
-    /// Ends the thread once everything recorded is emitted; does not wait for it.
-    pub(super) fn close(&self) {
-        self.closing.store(true, Ordering::Release);
+    /// Wakes the service even while it lingers: a ring fills.
+    #[cold]
+    pub(super) fn press(&self) {
         if let Some(thread) = self.thread.get() {
             thread.unpark();
         }
+    }
+
+    /// Ends the thread once everything recorded is emitted; does not wait for it.
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.press();
     }
 
     /// Whether the thread sleeps until it is woken.
@@ -136,12 +151,13 @@ impl Service {
         let ticket = self.requested.fetch_add(1, Ordering::SeqCst) + 1;
         thread.unpark();
         let mut served = self.served.lock();
-        while *served < ticket {
+        while served.ticket < ticket && !served.ended {
             match deadline {
-                Some(deadline) if self.done.wait_until(&mut served, deadline).timed_out() => {
-                    return *served >= ticket;
+                Some(deadline) => {
+                    if self.done.wait_until(&mut served, deadline).timed_out() {
+                        return served.ticket >= ticket || served.ended;
+                    }
                 }
-                Some(_) => {}
                 None => self.done.wait(&mut served),
             }
         }
@@ -166,20 +182,21 @@ impl Service {
             let ticket = self.requested.load(Ordering::SeqCst);
             let closing = self.closing.load(Ordering::Acquire);
             let found = pump.round(&self.panics);
+            let ended = closing && !found;
             let mut served = self.served.lock();
-            if *served != ticket {
-                *served = ticket;
+            if served.ticket != ticket || ended {
+                *served = Served { ticket, ended };
                 self.done.notify_all();
             }
             drop(served);
+            if ended {
+                return;
+            }
             if found {
                 if !closing {
                     thread::park_timeout(LINGER);
                 }
                 continue;
-            }
-            if closing {
-                return;
             }
             self.asleep.store(true, Ordering::Relaxed);
             fence(Ordering::SeqCst);

@@ -1,13 +1,14 @@
 //! Everything recorded and not yet overwritten: the carriers' lanes and the journal.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::thread::Thread;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 
 use self::journal::Journal;
 use self::lane::Lane;
-use super::codec::ThreadNames;
+use super::codec::text::ThreadNames;
 use super::service::interest;
 use super::{Event, EventClass, Recorded, Timestamp};
 
@@ -25,6 +26,9 @@ pub(super) struct Store {
     pub(super) names: OnceLock<Box<ThreadNames>>,
     /// Readers besides `vt-events`. They want every class.
     readers: AtomicU32,
+    /// Threads to unpark when a ring has filled another half, by the number of their reader.
+    pressed: RwLock<Vec<(u64, Thread)>>,
+    next_reader: AtomicU64,
     capacity: usize,
 }
 
@@ -35,6 +39,8 @@ impl Store {
             journal: Mutex::new(Journal::new(capacity)),
             names: OnceLock::new(),
             readers: AtomicU32::new(0),
+            pressed: RwLock::default(),
+            next_reader: AtomicU64::new(0),
             capacity,
         }
     }
@@ -49,12 +55,30 @@ impl Store {
         self.readers.load(Ordering::Relaxed) != 0
     }
 
-    pub(super) fn add_reader(&self) {
+    /// Counts a reader in and gives it a number.
+    pub(super) fn add_reader(&self) -> u64 {
         self.readers.fetch_add(1, Ordering::Relaxed);
+        self.next_reader.fetch_add(1, Ordering::Relaxed)
     }
 
-    pub(super) fn remove_reader(&self) {
+    pub(super) fn remove_reader(&self, number: u64) {
         self.readers.fetch_sub(1, Ordering::Relaxed);
+        self.pressed.write().retain(|(reader, _)| *reader != number);
+    }
+
+    /// From now on unparks `thread` when a ring has filled another half.
+    pub(super) fn unpark_when_pressed(&self, reader: u64, thread: Thread) {
+        let mut pressed = self.pressed.write();
+        pressed.retain(|(other, _)| *other != reader);
+        pressed.push((reader, thread));
+    }
+
+    /// A ring has filled another half.
+    #[cold]
+    pub(super) fn press(&self) {
+        for (_, thread) in &*self.pressed.read() {
+            thread.unpark();
+        }
     }
 
     /// Records an event from off the carriers, if anybody wants its class.

@@ -246,11 +246,7 @@ impl Runtime {
     /// Every virtual thread queued or started and not ended, by id.
     #[must_use]
     pub fn threads(&self) -> Vec<ThreadInfo> {
-        self.shared
-            .records()
-            .iter()
-            .map(ThreadInfo::of)
-            .collect()
+        self.shared.records().iter().map(ThreadInfo::of).collect()
     }
 
     /// Hands every event recorded before the call to the subscriber. False if that took longer than five seconds.

@@ -46,10 +46,7 @@ pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport
         .filter(|record| record.id != own)
         .collect();
     // Taken now: a thread's name and carrier are gone with its record.
-    let infos: Vec<_> = records
-        .iter()
-        .map(ThreadInfo::of)
-        .collect();
+    let infos: Vec<_> = records.iter().map(ThreadInfo::of).collect();
     shared.stop();
     let start = Instant::now();
     if !wait_for_ends(shared, &records, start + limit) {

@@ -6,10 +6,12 @@
 
 use std::collections::HashMap;
 use std::panic::Location;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use parking_lot::RwLock;
+
+use crate::event::Place;
 
 /// Entries of a carrier's cache; a power of two.
 const CACHED: usize = 256;
@@ -118,32 +120,51 @@ impl Cache {
 
 /// A reader's copy of the table, brought up to date when a record names something newer.
 #[derive(Debug, Default)]
-pub(in crate::event) struct Known(Vec<Static>);
+pub(in crate::event) struct Known(Vec<Shared>);
+
+/// An item in the form that events carry it.
+#[derive(Debug)]
+enum Shared {
+    Text(&'static str, Arc<str>),
+    Place(Place),
+}
 
 impl Known {
     /// The name with this number.
     pub(in crate::event) fn text(&mut self, code: Code) -> Option<&'static str> {
         match self.get(code)? {
-            Static::Text(text) => Some(text),
-            Static::Place(_) => None,
+            Shared::Text(text, _) => Some(text),
+            Shared::Place(_) => None,
+        }
+    }
+
+    /// The name with this number, to keep.
+    pub(in crate::event) fn shared_text(&mut self, code: Code) -> Option<Arc<str>> {
+        match self.get(code)? {
+            Shared::Text(_, text) => Some(Arc::clone(text)),
+            Shared::Place(_) => None,
         }
     }
 
     /// The place with this number.
-    pub(in crate::event) fn place(&mut self, code: Code) -> Option<&'static Location<'static>> {
+    pub(in crate::event) fn place(&mut self, code: Code) -> Option<&Place> {
         match self.get(code)? {
-            Static::Place(place) => Some(place),
-            Static::Text(_) => None,
+            Shared::Place(place) => Some(place),
+            Shared::Text(..) => None,
         }
     }
 
-    fn get(&mut self, code: Code) -> Option<Static> {
+    fn get(&mut self, code: Code) -> Option<&Shared> {
         let index = code.checked_sub(1)? as usize;
         if index >= self.0.len() {
             let table = TABLE.read();
-            self.0.extend_from_slice(&table.items[self.0.len()..]);
+            let newer = table.items.iter().skip(self.0.len());
+            self.0.extend(newer.map(|item| match *item {
+                Static::Text(text) => Shared::Text(text, text.into()),
+                Static::Place(place) => Shared::Place(place.into()),
+            }));
         }
-        self.0.get(index).copied()
+        self.0.get(index)
     }
 }
 
@@ -201,6 +222,6 @@ mod tests {
         let (cache, mut known) = (Cache::new(), Known::default());
         let here = Location::caller();
         let code = cache.place(Some(here));
-        assert_eq!(known.place(code).map(Location::line), Some(here.line()));
+        assert_eq!(known.place(code), Some(&Place::from(here)));
     }
 }

@@ -3,7 +3,7 @@
 //! `#[track_caller]` names the nearest caller without it. Where that lies in the standard library
 //! (`write!`, `read_line`, calls through `dyn Read`) or in this crate, the line says nothing to the user.
 
-use std::panic::Location;
+use crate::event::Place;
 
 /// The folder of this crate's own source, as the compiler was given it.
 const OWN: &str = {
@@ -11,9 +11,9 @@ const OWN: &str = {
     folder
 };
 
-/// Whether `location` lies outside std and outside this crate.
-pub(in crate::event) fn is_application(location: &Location<'_>) -> bool {
-    is_application_file(location.file())
+/// Whether `place` lies outside std and outside this crate.
+pub(super) fn is_application(place: &Place) -> bool {
+    is_application_file(&place.file)
 }
 
 fn is_application_file(file: &str) -> bool {
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn std_and_this_crate_are_not_the_application() {
-        assert!(!is_application(Location::caller()));
+        assert!(!is_application(&std::panic::Location::caller().into()));
         assert!(!is_application_file(
             "/rustc/0123abcd/library/std/src/io/mod.rs"
         ));

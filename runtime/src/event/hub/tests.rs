@@ -373,3 +373,29 @@ fn the_threshold_can_change() {
     hub.set_threshold(Duration::ZERO);
     assert_eq!(hub.threshold_ns(), 0);
 }
+
+#[test]
+fn a_reader_that_sleeps_is_called_when_a_ring_fills() {
+    let _timer = KillTimer::start();
+    let hub = Hub::new(1, 16, DEFAULT_PIN_THRESHOLD, None);
+    let mut reader = hub.reader();
+    let (ready, is_ready) = channel();
+    let sleeper = thread::Builder::new().spawn(move || {
+        reader.unpark_when_half_full(thread::current());
+        ready.send(()).expect("the test listens");
+        loop {
+            thread::park();
+            let seen = drain(&mut reader).len();
+            if seen > 0 {
+                return seen;
+            }
+        }
+    });
+    let sleeper = sleeper.expect("a thread");
+    is_ready.recv().expect("the reader runs");
+    while !sleeper.is_finished() {
+        hub.parked(0, 1, None, Operation::Sleep, Timestamp(1), 1);
+        thread::yield_now();
+    }
+    assert!(sleeper.join().is_ok_and(|seen| seen > 0));
+}

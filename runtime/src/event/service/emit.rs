@@ -174,3 +174,6 @@ fn list(items: &[u64], write: impl Fn(&mut String, u64) -> std::fmt::Result) -> 
     }
     (!items.is_empty()).then_some(out)
 }
+
+#[cfg(test)]
+mod tests;

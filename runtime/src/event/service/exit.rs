@@ -47,3 +47,6 @@ extern "C" fn at_exit() {
         }
     });
 }
+
+#[cfg(test)]
+mod tests;

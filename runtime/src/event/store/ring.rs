@@ -244,13 +244,16 @@ impl Record<'_> {
         self.position += 1;
     }
 
-    /// Shows the record to readers.
-    pub(in crate::event) fn commit(self) {
+    /// Shows the record to readers. True if with it another half of the ring is full: once per half, a
+    /// moment to tell readers who are not to miss anything.
+    pub(in crate::event) fn commit(self) -> bool {
         debug_assert_eq!(self.position, self.end, "the body is as long as announced");
         let written = self.ring.written.load(Ordering::Relaxed);
         self.ring.written.store(written + 1, Ordering::Relaxed);
         self.ring.newest.store(self.start, Ordering::Relaxed);
         self.ring.head.store(self.end, Ordering::Release);
+        // Positions only grow, so the bit that counts halves flips at each.
+        (self.start ^ self.end) & (self.ring.words.len() as u64 / 2) != 0
     }
 }
 

@@ -6,12 +6,12 @@ use std::thread;
 use super::*;
 
 /// Writes a record of `body` words, each a function of its number and place.
-fn write(ring: &Ring, number: u64, body: usize) {
+fn write(ring: &Ring, number: u64, body: usize) -> bool {
     let mut record = ring.begin(7, body);
     for i in 0..body {
         record.put(pattern(number, i));
     }
-    record.commit();
+    record.commit()
 }
 
 fn pattern(number: u64, i: usize) -> u64 {
@@ -159,4 +159,15 @@ fn concurrent_readers_see_whole_records_and_account_for_every_one() {
         }
         done.store(true, Ordering::Release);
     });
+}
+
+#[test]
+fn every_full_half_is_told_once() {
+    let ring = Ring::new(0);
+    let (mut words, mut told) = (0, 0);
+    for number in 0..1000 {
+        told += u64::from(write(&ring, number, body_of(number)));
+        words += body_of(number) as u64 + 1;
+        assert_eq!(told, words / (MIN_WORDS as u64 / 2));
+    }
 }
