@@ -13,6 +13,7 @@ mod pin;
 mod primitive;
 mod runtime;
 mod stack;
+mod watchdog;
 
 pub use continuation::{ParseStacksError, Stacks};
 pub use runtime::{

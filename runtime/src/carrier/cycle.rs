@@ -127,6 +127,9 @@ impl Local {
             unreachable!("a ready thread has a continuation on its home carrier")
         };
         self.me.mounted.store(record.id, Ordering::Relaxed);
+        self.me
+            .ready
+            .store(self.queue.borrow().len(), Ordering::Relaxed);
         self.me.mounts.store(
             self.me.mounts.load(Ordering::Relaxed) + 1,
             Ordering::Relaxed,
@@ -207,6 +210,7 @@ impl Local {
             self.shared.enter_idle(self.me.id);
             self.sleep(|| self.shared.has_unstarted() || self.shared.may_end());
             self.shared.leave_idle(self.me.id);
+            self.shared.watchdog.stir();
         }
         self.me.set_status(Status::Running);
     }

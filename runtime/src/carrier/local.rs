@@ -1,7 +1,7 @@
 //! What only a carrier's own OS thread touches: run queue, continuations, timers, and the request with which
 //! the mounted thread left.
 
-use std::cell::{Cell, RefCell, RefMut};
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use crossbeam_deque::Worker;
 use rustix::event::epoll;
 
-use super::timers::Timers;
+use super::timers::{Timer, Timers};
 use super::{Carrier, OpenNative, OpenPin, Status, Unstarted};
 use crate::continuation::{self, Continuation};
 use crate::event::{self, Hub, Operation};
-use crate::park::Record;
+use crate::park::{Record, Waiter};
 use crate::primitive::{Ordering, fence};
 use crate::runtime::Shared;
 
@@ -85,11 +85,6 @@ impl Local {
 
     pub(crate) fn hub(&self) -> &Hub {
         &self.shared.hub
-    }
-
-    /// The pending deadlines. The borrow must end before anything can unmount.
-    pub(crate) fn timers(&self) -> RefMut<'_, Timers> {
-        self.timers.borrow_mut()
     }
 
     /// A thread of this carrier is ready.
@@ -189,9 +184,29 @@ impl Local {
         }
         loop {
             let due = self.timers.borrow_mut().pop_due(now);
-            let Some(waiter) = due else { return };
+            let Some(waiter) = due else { break };
             waiter.time_out();
         }
+        self.publish_deadline();
+    }
+
+    /// Mounted thread: `waiter` times out at `deadline`, in nanoseconds of the runtime's clock.
+    pub(crate) fn set_timer(&self, deadline: u64, waiter: Waiter) -> Timer {
+        let timer = self.timers.borrow_mut().insert(deadline, waiter);
+        self.publish_deadline();
+        timer
+    }
+
+    /// Mounted thread: forgets a deadline that has not fired.
+    pub(crate) fn cancel_timer(&self, timer: Timer) {
+        self.timers.borrow_mut().cancel(timer);
+        self.publish_deadline();
+    }
+
+    /// Tells the watchdog when the earliest timer is due.
+    fn publish_deadline(&self) {
+        let next = self.timers.borrow().next().unwrap_or(u64::MAX);
+        self.me.next_deadline.store(next, Ordering::Relaxed);
     }
 
     /// Collects readiness without waiting.
@@ -210,9 +225,6 @@ impl Local {
     /// eventfd, which ends the epoll wait even if it has not begun yet.
     pub(super) fn sleep(&self, ready: impl Fn() -> bool) {
         let next = self.timers.borrow().next();
-        self.me
-            .next_deadline
-            .store(next.unwrap_or(u64::MAX), Ordering::Relaxed);
         self.me.sleeping.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let filled = self.me.inbox_filled.load(Ordering::Acquire)

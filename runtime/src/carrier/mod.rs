@@ -169,6 +169,16 @@ impl Carrier {
         std::mem::take(&mut *assigned)
     }
 
+    /// Does it sleep, with nothing to do?
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.status() == Status::Idle && self.sleeping.load(Ordering::Relaxed)
+    }
+
+    /// Was a timer due that the carrier has not fired?
+    pub(crate) fn has_due_timer(&self) -> bool {
+        self.next_deadline.load(Ordering::Relaxed) <= crate::event::now().0
+    }
+
     /// Threads known to wait for this carrier, for the watchdog: a lower bound.
     pub(crate) fn stranded_now(&self) -> usize {
         let assigned = self.assigned.lock().len();

@@ -227,7 +227,7 @@ fn stop_virtual(
         return end;
     }
     let timer = wait.deadline.map(|deadline| {
-        carrier.timers().insert(
+        carrier.set_timer(
             after(deadline),
             Waiter {
                 record: Arc::clone(record),
@@ -240,7 +240,7 @@ fn stop_virtual(
         Some(pin) => pinned::hold(carrier, record, epoch, wait, &pin),
     }
     if let Some(timer) = timer {
-        carrier.timers().cancel(timer);
+        carrier.cancel_timer(timer);
     }
     record.word.ended().unwrap_or(End::Done)
 }

@@ -10,6 +10,7 @@ use super::settings::{DeadlockPolicy, SettingError, Settings};
 use super::{Runtime, Shared};
 use crate::continuation::{self, Stacks};
 use crate::event::Hub;
+use crate::watchdog;
 
 /// Why a runtime could not be built.
 #[derive(Debug)]
@@ -182,6 +183,13 @@ impl RuntimeBuilder {
                 shared.stop();
                 return Err(BuildError::Carrier { started, error });
             }
+        }
+        if let Err(error) = watchdog::start(&shared) {
+            shared.stop();
+            return Err(BuildError::Carrier {
+                started: carriers,
+                error,
+            });
         }
         Ok(Runtime::own(shared))
     }

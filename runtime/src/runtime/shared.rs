@@ -16,6 +16,7 @@ use crate::current;
 use crate::event::{Event, Hub};
 use crate::park::{Record, Waiter};
 use crate::primitive::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::watchdog::Watchdog;
 
 /// A carrier starts what is spawned on it while it has at most this many more live threads than the emptiest
 /// other one; else a slow ramp of connections would live on the acceptor's carrier for ever.
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     /// Threads that swallowed their cancellation.
     pub(crate) refused: Mutex<Vec<Arc<Record>>>,
     pub(crate) counters: Counters,
+    pub(crate) watchdog: Arc<Watchdog>,
 }
 
 /// A carrier that looks for work; while there is one, spawns need not wake another.
@@ -80,6 +82,7 @@ impl Shared {
             registry: Registry::new(),
             refused: Mutex::default(),
             counters: Counters::default(),
+            watchdog: Arc::default(),
             settings,
         }
     }
@@ -242,6 +245,15 @@ impl Shared {
         !self.injector.is_empty() || self.carriers().any(|carrier| !carrier.stealer.is_empty())
     }
 
+    /// Threads that have not started and may run anywhere.
+    pub(crate) fn unstarted(&self) -> usize {
+        self.injector.len()
+            + self
+                .carriers()
+                .map(|carrier| carrier.stealer.len())
+                .sum::<usize>()
+    }
+
     /// Could another carrier than this one mount something?
     pub(crate) fn another_can_take(&self, id: usize) -> bool {
         self.carriers()
@@ -309,6 +321,7 @@ impl Shared {
     }
 
     fn wake_all(&self) {
+        self.watchdog.wake();
         for carrier in self.carriers() {
             carrier.wake_up();
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use super::Runtime;
+use crate::event::{CarrierState, Event, PinReason, PinSource};
 use crate::{Stacks, pinned, thread};
 
 fn on_both(carriers: usize, test: impl Fn(&Runtime)) {
@@ -173,5 +174,47 @@ fn interrupts_end_interruptible_sleeps_only() {
         });
         parked.thread().interrupt();
         assert!(parked.join().expect("no panic"));
+    });
+}
+
+#[test]
+fn undeclared_blocking_is_seen_from_outside() {
+    let reader = |runtime: &Runtime, wanted: fn(&Event) -> bool| {
+        let mut events = runtime.event_reader();
+        let mut found = Vec::new();
+        let limit = Instant::now() + Duration::from_secs(10);
+        while found.is_empty() && Instant::now() < limit {
+            events.drain(|recorded| found.extend(Some(recorded.event).filter(wanted)));
+            std::thread::yield_now();
+        }
+        found
+    };
+    on_both(1, |runtime| {
+        let (_open, closed) = std::sync::mpsc::channel::<()>();
+        let blocked =
+            runtime.spawn(move || closed.recv_timeout(Duration::from_millis(400)).is_err());
+        let stranded = runtime.spawn(|| 1);
+        let live = reader(runtime, |event| matches!(event, Event::CarrierStalled(_)));
+        let [Event::CarrierStalled(stall)] = &live[..] else {
+            panic!("no stall: {live:?}")
+        };
+        assert_eq!(
+            (stall.state, stall.native.as_deref()),
+            (CarrierState::Blocked, Some("futex"))
+        );
+        assert!(stall.stranded >= 1);
+        assert!(blocked.join().expect("no panic"));
+        stranded.join().expect("no panic");
+        let ended = reader(runtime, |event| {
+            matches!(event, Event::VirtualThreadPinned(_))
+        });
+        let [Event::VirtualThreadPinned(pin)] = &ended[..] else {
+            panic!("no pin: {ended:?}")
+        };
+        assert_eq!(
+            (pin.source, pin.reason),
+            (PinSource::Sampled, PinReason::Native)
+        );
+        assert!(pin.duration >= Duration::from_millis(350), "{pin:?}");
     });
 }

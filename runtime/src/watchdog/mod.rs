@@ -1,0 +1,192 @@
+//! `vt-watchdog`: sees from outside what carriers cannot report themselves.
+//!
+//! It looks at carriers whose mounted thread has not changed: pins that last, undeclared calls that block in the
+//! kernel, threads that compute or starve. It runs no foreign code, takes no lock that is held over foreign code, sends
+//! no signal, and sleeps while nothing is mounted. What it finds goes to `vt-events`.
+//!
+//! **Period:** 5 ms while any carrier is awake, doubling up to 100 ms while none is, then no look at all until a
+//! carrier that leaves its sleep stirs it.
+
+mod procfs;
+mod report;
+mod sample;
+mod syscalls;
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use self::sample::{Stay, Watch};
+use crate::carrier::{Carrier, Status};
+use crate::event::{self, CarrierState};
+use crate::primitive::{AtomicBool, Ordering, fence};
+use crate::runtime::Shared;
+
+const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
+const LONGEST_PERIOD: Duration = Duration::from_millis(100);
+/// A mount seen for the first time is taken to be at most this old.
+const LONGEST_FIRST: u64 = 2 * SHORTEST_PERIOD.as_nanos() as u64;
+/// Undeclared blocking shorter than this is below what looking from outside can tell.
+const LEAST_SAMPLED: u64 = 20_000_000;
+/// A pin or stall is reported while it lasts from the tenfold threshold, and from this.
+const LEAST_LIVE: u64 = 200_000_000;
+
+/// Where carriers find their watchdog.
+#[derive(Default)]
+pub(crate) struct Watchdog {
+    asleep: AtomicBool,
+    lock: Mutex<bool>,
+    signal: Condvar,
+}
+
+impl Watchdog {
+    /// A carrier has left its sleep.
+    pub(crate) fn stir(&self) {
+        if self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::AcqRel) {
+            self.wake();
+        }
+    }
+
+    /// The runtime is gone or shutting down.
+    pub(crate) fn wake(&self) {
+        *self.lock.lock() = true;
+        self.signal.notify_one();
+    }
+
+    fn sleep(&self, period: Option<Duration>) {
+        let mut stirred = self.lock.lock();
+        if !*stirred {
+            match period {
+                Some(period) => {
+                    self.signal.wait_for(&mut stirred, period);
+                }
+                None => self.signal.wait(&mut stirred),
+            }
+        }
+        *stirred = false;
+    }
+}
+
+/// Starts the watchdog of a runtime; it ends with the runtime.
+pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
+    let runtime = Arc::downgrade(shared);
+    std::thread::Builder::new()
+        .name("vt-watchdog".to_owned())
+        .spawn(move || run(&runtime))?;
+    Ok(())
+}
+
+fn run(runtime: &Weak<Shared>) {
+    let mut watches: Vec<Watch> = Vec::new();
+    let mut period = SHORTEST_PERIOD;
+    while let Some(shared) = runtime.upgrade().filter(|shared| !shared.may_end()) {
+        let now = event::now().0;
+        let mut stays = false;
+        let mut idle = true;
+        for (index, carrier) in shared.carriers().enumerate() {
+            if index == watches.len() {
+                watches.push(Watch::new());
+            }
+            stays |= look_at(&shared, carrier, &mut watches[index], now);
+            idle &= carrier.is_asleep();
+        }
+        period = if stays || !idle {
+            SHORTEST_PERIOD
+        } else {
+            (period * 2).min(LONGEST_PERIOD)
+        };
+        let rests = period == LONGEST_PERIOD && shared.watchdog.prepare_sleep(&shared);
+        let sleep = if rests { None } else { Some(period) };
+        // The runtime may end while this sleeps: hold no handle meanwhile, but keep the place to be woken at.
+        let place = Arc::clone(&shared.watchdog);
+        drop(shared);
+        place.sleep(sleep);
+    }
+}
+
+impl Watchdog {
+    /// Announces a sleep without end; false if a carrier has left its own sleep meanwhile.
+    fn prepare_sleep(&self, shared: &Shared) -> bool {
+        self.asleep.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        let idle = shared.carriers().all(|carrier| carrier.is_asleep());
+        if !idle {
+            self.asleep.store(false, Ordering::Relaxed);
+        }
+        idle
+    }
+}
+
+/// Looks at one carrier; true if its mounted thread has stayed since the last look.
+fn look_at(shared: &Shared, carrier: &Carrier, watch: &mut Watch, now: u64) -> bool {
+    let threshold = shared.hub.threshold_ns();
+    let live_from = threshold.saturating_mul(10).max(LEAST_LIVE);
+    let thread = watch.thread();
+    let ended = watch
+        .look(carrier, now)
+        .or_else(|| watch.stay.as_mut()?.ended.take());
+    if let Some(block) = ended.filter(|block| block.nanos() >= LEAST_SAMPLED.max(threshold)) {
+        report::sampled_end(shared, carrier, thread, &block);
+    }
+    let thread = watch.thread();
+    let Some(stay) = &mut watch.stay else {
+        return false;
+    };
+    match carrier.status() {
+        Status::Pinned => {
+            let open = carrier
+                .open_pin()
+                .filter(|open| now.saturating_sub(open.start.0) >= live_from);
+            if let Some(open) = open.filter(|_| !stay.pin_reported) {
+                stay.pin_reported = true;
+                report::live_pin(shared, carrier, &open, now);
+            }
+        }
+        Status::Native => {
+            carrier.revoke_offers();
+            let call = carrier
+                .open_native()
+                .filter(|call| now.saturating_sub(call.start.0) >= live_from);
+            if let Some(call) = call.filter(|_| !stay.pin_reported) {
+                stay.pin_reported = true;
+                report::live_native(shared, carrier, thread, &call, now);
+            }
+        }
+        Status::Running | Status::Stalled => {
+            carrier.revoke_offers();
+            shared.rescue_unstarted();
+            look_at_undeclared(shared, carrier, thread, stay, (threshold, live_from), now);
+        }
+        Status::Idle | Status::Gone => {}
+    }
+    true
+}
+
+/// A thread that is in no region of which the runtime knows.
+fn look_at_undeclared(
+    shared: &Shared,
+    carrier: &Carrier,
+    thread: u64,
+    stay: &mut Stay,
+    (threshold, live_from): (u64, u64),
+    now: u64,
+) {
+    if let Some(block) = &mut stay.block
+        && block.nanos() >= LEAST_SAMPLED.max(threshold)
+    {
+        carrier.mark_stalled();
+        if block.nanos() >= live_from && !block.reported {
+            block.reported = true;
+            report::live_block(shared, carrier, thread, block);
+        }
+    }
+    let elapsed = now.saturating_sub(stay.since);
+    // One period may have seen both; wait for one that can tell, but not for ever.
+    let is_told = stay.state != CarrierState::Unknown || elapsed >= 2 * live_from;
+    if elapsed >= live_from && is_told && !stay.stall_reported {
+        stay.stall_reported = true;
+        carrier.mark_stalled();
+        report::stall(shared, carrier, thread, stay, elapsed);
+    }
+}

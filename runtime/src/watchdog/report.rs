@@ -1,0 +1,161 @@
+//! Turns what the watchdog saw into events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::sample::{Block, Stay};
+use super::syscalls;
+use crate::carrier::{Carrier, OpenNative, OpenPin};
+use crate::event::{
+    Event, Operation, PinReason, PinSource, Pinned, RawPinned, Stalled, ThreadRef, Timestamp,
+    WaitOutcome,
+};
+use crate::runtime::Shared;
+
+/// Undeclared blocking has ended.
+pub(super) fn sampled_end(shared: &Shared, carrier: &Carrier, thread: u64, block: &Block) {
+    let name = shared.name_of(thread);
+    let raw = of_block(shared, carrier, thread, name.as_deref(), block);
+    shared
+        .counters
+        .count_pinned(PinReason::Native, block.nanos());
+    report(shared, carrier, &raw, Event::VirtualThreadPinned);
+}
+
+/// Undeclared blocking lasts.
+pub(super) fn live_block(shared: &Shared, carrier: &Carrier, thread: u64, block: &Block) {
+    let name = shared.name_of(thread);
+    let raw = of_block(shared, carrier, thread, name.as_deref(), block);
+    report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+}
+
+/// A pinned wait lasts.
+pub(super) fn live_pin(shared: &Shared, carrier: &Carrier, open: &OpenPin, now: u64) {
+    let Some(waiting) = open.record.waiting() else {
+        return;
+    };
+    let raw = RawPinned {
+        name: open.record.name.as_deref(),
+        reason: open.pin.outermost.reason,
+        operation: waiting.operation,
+        pinned_at: open.pin.outermost.at,
+        blocked_at: Some(waiting.at),
+        lock: open.pin.outermost.subject,
+        waits_for: waiting.subject,
+        waits_owner: waiting.owner,
+        native: open.pin.native,
+        depth: open.pin.depth,
+        source: PinSource::Wait,
+        ..blank(shared, carrier, open.record.id, open.start, now)
+    };
+    report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+}
+
+/// A declared foreign call lasts.
+pub(super) fn live_native(
+    shared: &Shared,
+    carrier: &Carrier,
+    thread: u64,
+    call: &OpenNative,
+    now: u64,
+) {
+    let name = shared.name_of(thread);
+    let raw = RawPinned {
+        name: name.as_deref(),
+        pinned_at: Some(call.at),
+        blocked_at: Some(call.at),
+        native: Some(call.label),
+        source: PinSource::Declared,
+        ..blank(shared, carrier, thread, call.start, now)
+    };
+    report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+}
+
+/// A carrier has not come to a wait for long.
+pub(super) fn stall(shared: &Shared, carrier: &Carrier, thread: u64, stay: &Stay, elapsed: u64) {
+    let call = stay.block.as_ref().and_then(call_of);
+    shared.hub.report(Event::CarrierStalled(Stalled {
+        carrier: carrier.id as u64,
+        thread: ThreadRef {
+            id: thread,
+            name: shared.name_of(thread).unwrap_or_default(),
+        },
+        state: stay.state,
+        stranded: stranded(shared, carrier),
+        elapsed: Duration::from_nanos(elapsed),
+        native: call.map(Arc::from),
+        stack: Vec::new(),
+    }));
+}
+
+fn of_block<'a>(
+    shared: &Shared,
+    carrier: &Carrier,
+    thread: u64,
+    name: Option<&'a str>,
+    block: &Block,
+) -> RawPinned<'a> {
+    RawPinned {
+        name,
+        native: call_of(block),
+        source: PinSource::Sampled,
+        ..blank(shared, carrier, thread, Timestamp(block.since), block.until)
+    }
+}
+
+fn call_of(block: &Block) -> Option<&'static str> {
+    syscalls::name(block.call?.number)
+}
+
+/// A foreign call by that thread, of which nothing else is known.
+fn blank(
+    shared: &Shared,
+    carrier: &Carrier,
+    thread: u64,
+    start: Timestamp,
+    now: u64,
+) -> RawPinned<'static> {
+    RawPinned {
+        thread,
+        name: None,
+        reason: PinReason::Native,
+        operation: Operation::NativeCall,
+        start,
+        end: Timestamp(now),
+        pinned_at: None,
+        blocked_at: None,
+        lock: None,
+        waits_for: None,
+        waits_owner: 0,
+        native: None,
+        depth: 1,
+        stranded: stranded(shared, carrier),
+        stranded_ns: 0,
+        outcome: WaitOutcome::Done,
+        source: PinSource::Sampled,
+        span: None,
+        stack: &[],
+    }
+}
+
+/// Threads that wait for this carrier, as far as can be seen from outside: a lower bound.
+fn stranded(shared: &Shared, carrier: &Carrier) -> u32 {
+    let mut count = carrier.stranded_now();
+    if !shared.another_can_take(carrier.id) {
+        count += shared.unstarted();
+    }
+    // A timer that is due or readiness that nobody collects stands for at least one thread each.
+    count += usize::from(carrier.has_due_timer()) + usize::from(carrier.driver.has_pending());
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn report(
+    shared: &Shared,
+    carrier: &Carrier,
+    raw: &RawPinned<'_>,
+    event: impl FnOnce(Pinned) -> Event,
+) {
+    shared
+        .hub
+        .report(event(shared.hub.describe(carrier.id, raw)));
+}
