@@ -22,7 +22,7 @@ use std::mem::{MaybeUninit, zeroed};
 use std::ptr;
 use std::sync::{Once, OnceLock};
 
-use super::running::{self, Running};
+use super::running::{self, State};
 
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
@@ -96,11 +96,11 @@ extern "C" fn on_fault<const LAYER: usize>(
     if code > 0 {
         // SAFETY: it is a fault, and faults carry an address.
         let address = unsafe { fault.si_addr() }.addr();
-        running::with_current(|running| {
-            if let Some(running) = running
-                && running.extent().guard().contains(&address)
+        running::with_current(|state| {
+            if let Some(state) = state
+                && state.extent().guard().contains(&address)
             {
-                report_overflow(running);
+                report_overflow(state);
             }
         });
     }
@@ -157,14 +157,14 @@ fn forward(
 
 /// Prints who has no stack left, and ends the process.
 #[cold]
-fn report_overflow(running: &Running) -> ! {
+fn report_overflow(state: &State) -> ! {
     let mut text = Text {
         bytes: [0; 512],
         length: 0,
     };
-    let label = running.label();
+    let label = state.label();
     let name = label.name.as_deref().unwrap_or("<unnamed>");
-    let size = running.extent().usable().len() >> 10;
+    let size = state.extent().usable().len() >> 10;
     let _ = write!(
         text,
         "\nvirtual thread '{name}' (#{}) has overflowed its stack of {size} KiB\n\

@@ -54,7 +54,7 @@ pub(crate) use running::{stack_bounds, suspend};
 use dense::Dense;
 use pool::Place;
 use portable::Portable;
-use running::Running;
+use running::{Phase, State};
 
 /// Which backend gives virtual threads their stacks.
 ///
@@ -141,29 +141,14 @@ pub(crate) enum Step {
     Finished,
 }
 
-/// Where a continuation stands. Only `resume` and `drop` read or write it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Made, never resumed: the stack holds nothing but the body.
-    Fresh,
-    /// Inside `resume`.
-    Mounted,
-    /// Live frames wait on the stack.
-    Suspended,
-    /// The body returned.
-    Finished,
-}
-
 /// One virtual thread's stack with the frames that wait on it.
 pub(crate) struct Continuation {
-    phase: Phase,
-    running: Running,
     backend: Backend,
 }
 
 enum Backend {
     Dense(Dense),
-    Portable(Portable),
+    Portable(Box<Portable>),
 }
 
 impl Continuation {
@@ -186,21 +171,13 @@ impl Continuation {
             body();
             std::mem::forget(bomb);
         };
-        let (extent, backend) = match reservation.into_place() {
-            Place::Dense(stack) => {
-                let (extent, dense) = Dense::new(stack, body)?;
-                (extent, Backend::Dense(dense))
-            }
-            Place::Portable(ticket) => {
-                let (extent, portable) = Portable::new(ticket, body)?;
-                (extent, Backend::Portable(portable))
+        let backend = match reservation.into_place() {
+            Place::Dense(stack) => Backend::Dense(Dense::new(stack, label, body)?),
+            Place::Portable { ticket, stack_size } => {
+                Backend::Portable(Box::new(Portable::new(ticket, stack_size, label, body)?))
             }
         };
-        Ok(Self {
-            phase: Phase::Fresh,
-            running: Running::new(label, extent),
-            backend,
-        })
+        Ok(Self { backend })
     }
 
     /// Mounts the continuation: runs its body until it suspends or returns.
@@ -208,46 +185,38 @@ impl Continuation {
     /// # Panics
     ///
     /// When it has finished already.
+    #[inline]
     pub(crate) fn resume(&mut self) -> Step {
-        assert!(
-            matches!(self.phase, Phase::Fresh | Phase::Suspended),
-            "a finished continuation was resumed"
-        );
-        self.phase = Phase::Mounted;
-        let mounted = running::mount(&self.running);
-        let step = match &mut self.backend {
+        match &mut self.backend {
             Backend::Dense(dense) => dense.resume(),
             Backend::Portable(portable) => portable.resume(),
-        };
-        drop(mounted);
-        self.phase = match step {
-            Step::Suspended => Phase::Suspended,
-            Step::Finished => Phase::Finished,
-        };
-        step
+        }
     }
 
     /// Bytes of stack touched so far, in whole pages: a high-water mark. A reused stack remembers its
     /// earlier users until its memory was given back.
     pub(crate) fn stack_used(&self) -> usize {
-        self.running.extent().used()
+        self.state().extent().used()
+    }
+
+    fn state(&self) -> &State {
+        match &self.backend {
+            Backend::Dense(dense) => dense.state(),
+            Backend::Portable(portable) => portable.state(),
+        }
     }
 }
 
 impl Drop for Continuation {
     fn drop(&mut self) {
-        match self.phase {
-            Phase::Fresh | Phase::Finished => match &mut self.backend {
-                Backend::Dense(dense) => dense.recycle(),
-                Backend::Portable(portable) => portable.recycle(),
-            },
+        match (self.state().phase(), &mut self.backend) {
+            (Phase::Fresh | Phase::Finished, Backend::Dense(dense)) => dense.recycle(),
+            (Phase::Fresh | Phase::Finished, Backend::Portable(portable)) => portable.recycle(),
             // Live frames may be borrowed from elsewhere and own what others wait for; only their own
             // destructors may end them, and those ran if the thread could be cancelled.
-            Phase::Suspended => match &mut self.backend {
-                Backend::Dense(dense) => dense.leak(),
-                Backend::Portable(portable) => portable.leak(),
-            },
-            Phase::Mounted => std::process::abort(),
+            (Phase::Suspended, Backend::Dense(dense)) => dense.leak(),
+            (Phase::Suspended, Backend::Portable(portable)) => portable.leak(),
+            (Phase::Mounted, _) => std::process::abort(),
         }
     }
 }

@@ -87,7 +87,7 @@ pub(crate) struct Reservation {
 
 pub(super) enum Place {
     Dense(DenseStack),
-    Portable(Ticket),
+    Portable { ticket: Ticket, stack_size: usize },
 }
 
 impl Reservation {
@@ -103,9 +103,8 @@ pub(super) struct DenseStack {
     ticket: Ticket,
 }
 
-/// A place in a pool, given back by drop. All of it that a portable stack has before its first mount.
+/// A place in a pool, given back by drop.
 pub(super) struct Ticket {
-    stack_size: usize,
     pool: Arc<StackPool>,
 }
 
@@ -179,7 +178,6 @@ impl StackPool {
         }
         // From here on the drop of the ticket takes the place out of `live`.
         let ticket = Ticket {
-            stack_size,
             pool: Arc::clone(self),
         };
         let place = match self.kind {
@@ -191,7 +189,7 @@ impl StackPool {
                     ticket,
                 })
             }
-            Stacks::Generator => Place::Portable(ticket),
+            Stacks::Generator => Place::Portable { ticket, stack_size },
         };
         Ok(Reservation { place })
     }
@@ -237,10 +235,9 @@ impl DenseStack {
         Ok((slot.extent(), slot.top()))
     }
 
-    /// Keeps the stack, and with it the pool, for ever.
-    pub(super) fn leak(self) {
+    /// Counts the stack as leaked; the caller never drops it.
+    pub(super) fn count_leak(&self) {
         self.ticket.count_leak();
-        std::mem::forget(self);
     }
 }
 
@@ -253,21 +250,17 @@ impl Drop for DenseStack {
 }
 
 impl Ticket {
-    pub(super) fn stack_size(&self) -> usize {
-        self.stack_size
-    }
-
     pub(super) fn guards(&self) -> GuardKind {
         self.pool.guards
     }
 
     /// A finished generator of the right size. When there is none and mappings are running short, another
     /// one is ended to make room.
-    pub(super) fn take_finished(&self) -> Option<portable::Idle> {
+    pub(super) fn take_finished(&self, stack_size: usize) -> Option<portable::Idle> {
         let mut finished = self.pool.finished.lock();
         let fits = |idle: &portable::Idle| {
             let size = idle.stack_size();
-            self.stack_size <= size && size / 2 <= self.stack_size.max(SMALL)
+            stack_size <= size && size / 2 <= stack_size.max(SMALL)
         };
         let fitting = finished.take_newest_that(fits);
         let full = self.pool.live() + finished.len() > self.pool.cap;
@@ -286,13 +279,8 @@ impl Ticket {
         self.pool.finished.lock().extend([idle]);
     }
 
-    /// Keeps the place, and with it the pool, for ever.
-    pub(super) fn leak(self) {
-        self.count_leak();
-        std::mem::forget(self);
-    }
-
-    fn count_leak(&self) {
+    /// Counts the place as leaked; the caller never drops it.
+    pub(super) fn count_leak(&self) {
         self.pool.leaked.fetch_add(1, Ordering::Relaxed);
     }
 }

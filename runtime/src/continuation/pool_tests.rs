@@ -121,7 +121,7 @@ fn memory_of_a_burst_is_given_back() {
         let mut all: Vec<_> = (0..BURST).map(|_| start(&pool, suspend)).collect();
         assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
         assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
-        let extents: Vec<_> = all.iter().map(|one| one.running.extent()).collect();
+        let extents: Vec<_> = all.iter().map(|one| one.state().extent()).collect();
         let resident = || extents.iter().filter(|extent| extent.used() > 0).count();
         drop(all);
         assert_eq!(resident(), BURST, "{setup:?}: they may be needed at once");
@@ -146,7 +146,7 @@ fn memory_in_steady_use_is_kept() {
         assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
         assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
         all.iter()
-            .map(|one| one.running.extent())
+            .map(|one| one.state().extent())
             .collect::<Vec<_>>()
     };
     let extents = run_together(2000);
@@ -168,7 +168,7 @@ fn finished_generators_of_another_size_make_room() {
             });
             for one in &mut both {
                 assert_eq!(one.resume(), Step::Suspended, "{setup:?}");
-                assert!(one.running.extent().usable().len() >= size, "{setup:?}");
+                assert!(one.state().extent().usable().len() >= size, "{setup:?}");
                 assert_eq!(one.resume(), Step::Finished, "{setup:?}");
             }
             drop(both);

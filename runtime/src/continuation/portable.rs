@@ -22,12 +22,13 @@
 use std::io;
 use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use super::extent::{Extent, page_size};
 use super::guard::{GUARD, GuardKind};
 use super::pool::{StackError, Ticket};
-use super::{Step, fault, running};
+use super::running::{self, Backend, State};
+use super::{Step, ThreadLabel, fault};
 use ::generator::{Gn, LocalGenerator, Scope};
 
 type Stackful = LocalGenerator<'static, (), ()>;
@@ -35,6 +36,7 @@ type StackfulScope<'scope> = Scope<'scope, 'static, (), ()>;
 
 /// A body on a stack of the `generator` crate.
 pub(super) struct Portable {
+    state: State,
     idle: ManuallyDrop<Idle>,
     ticket: ManuallyDrop<Ticket>,
 }
@@ -54,10 +56,6 @@ type Watermark = [usize; 8];
 // only by handles within the same generator, which move together.
 unsafe impl Send for Idle {}
 
-/// The scope at the bottom of the mounted stack.
-#[derive(Clone, Copy)]
-pub(super) struct Exit(*mut StackfulScope<'static>);
-
 /// The crate's unit of stack size: machine words, and an even number of them.
 fn words(bytes: usize) -> usize {
     bytes.next_multiple_of(page_size()) / size_of::<usize>()
@@ -72,30 +70,28 @@ pub(super) fn initialise() {
 impl Portable {
     pub(super) fn new(
         ticket: Ticket,
+        stack_size: usize,
+        label: ThreadLabel,
         body: impl FnOnce() + 'static,
-    ) -> Result<(Extent, Self), StackError> {
-        let mut idle = match ticket.take_finished() {
+    ) -> Result<Self, StackError> {
+        let mut idle = match ticket.take_finished(stack_size) {
             Some(idle) => idle,
-            None => Idle::map(ticket.stack_size(), ticket.guards()).map_err(StackError::Refused)?,
+            None => Idle::map(stack_size, ticket.guards()).map_err(StackError::Refused)?,
         };
         // Placing a body that is larger than the stack panics; the body is dropped by the unwinding.
         let placed = catch_unwind(AssertUnwindSafe(|| {
             idle.generator
                 .scoped_init(move |mut scope: StackfulScope<'_>| {
-                    let scope = ptr::from_mut(&mut scope).cast();
-                    running::set_exit(running::Exit::Portable(Exit(scope)));
+                    running::set_exit(NonNull::from(&mut scope).cast());
                     body();
                 });
         }));
         match placed {
-            Ok(()) => {
-                let extent = idle.extent;
-                let portable = Self {
-                    idle: ManuallyDrop::new(idle),
-                    ticket: ManuallyDrop::new(ticket),
-                };
-                Ok((extent, portable))
-            }
+            Ok(()) => Ok(Self {
+                state: State::new(label, idle.extent, Backend::Portable),
+                idle: ManuallyDrop::new(idle),
+                ticket: ManuallyDrop::new(ticket),
+            }),
             Err(_) => Err(StackError::Refused(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "the thread's closure is larger than its stack",
@@ -103,14 +99,20 @@ impl Portable {
         }
     }
 
+    pub(super) fn state(&self) -> &State {
+        &self.state
+    }
+
     #[inline]
     pub(super) fn resume(&mut self) -> Step {
+        let mounted = self.state.mount();
         self.idle.generator.resume();
-        if self.idle.generator.is_done() {
+        let done = self.idle.generator.is_done();
+        mounted.unmount(if done {
             Step::Finished
         } else {
             Step::Suspended
-        }
+        })
     }
 
     /// Drops a body that never ran, and gives the stack back. To be called once, as the last thing.
@@ -123,11 +125,9 @@ impl Portable {
         ticket.keep_finished(idle);
     }
 
-    /// Keeps a stack with live frames for ever.
+    /// Keeps a stack with live frames for ever: generator and ticket stay undropped.
     pub(super) fn leak(&mut self) {
-        // SAFETY: as in `recycle`. The generator stays inside its `ManuallyDrop`.
-        let ticket = unsafe { ManuallyDrop::take(&mut self.ticket) };
-        ticket.leak();
+        self.ticket.count_leak();
     }
 }
 
@@ -181,18 +181,17 @@ impl Drop for Idle {
     }
 }
 
-impl Exit {
-    /// Switches to whoever resumed this stack.
-    ///
-    /// # Safety
-    ///
-    /// The caller runs on the stack this exit belongs to.
-    #[inline]
-    pub(super) unsafe fn leave(self) {
-        // SAFETY: the scope lives at the bottom of the caller's own stack, below all its frames, and
-        // only this function uses it.
-        unsafe { &mut *self.0 }.yield_with(());
-    }
+/// Switches to whoever resumed this stack.
+///
+/// # Safety
+///
+/// `exit` is what the frame at the bottom of the caller's own stack gave to `set_exit`.
+#[inline]
+pub(super) unsafe fn leave(exit: NonNull<()>) {
+    // SAFETY: the scope lives at the bottom of the caller's own stack, below all its frames, and only
+    // this function uses it.
+    let scope = unsafe { exit.cast::<StackfulScope<'_>>().as_mut() };
+    scope.yield_with(());
 }
 
 /// Prepares the process for stacks of this backend; idempotent.

@@ -1,8 +1,9 @@
-//! Which continuation runs on this OS thread: the one thread-local of the stack layer.
+//! The state of a continuation, and which one runs on this OS thread: the one thread-local of the stack
+//! layer.
 //!
-//! **Invariant (mounted is alive):** `CURRENT` is null or points to the [`Running`] of a continuation
-//! whose `resume` has not returned. [`mount`] sets it from a reference that lives at least as long as
-//! the [`Mounted`] guard, and the guard's drop puts back what was there before.
+//! **Invariant (mounted is alive):** `CURRENT` is null or points to the [`State`] of a continuation whose
+//! `resume` has not returned. [`State::mount`] sets it from a reference that lives at least as long as
+//! the [`Mounted`] guard, and the guard puts back what was there before.
 //!
 //! The fault handler reads this module from signal context: everything it reaches is plain memory, set
 //! before the switch and left alone until the switch back.
@@ -12,46 +13,61 @@
 )]
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 use std::ops::Range;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use super::extent::Extent;
-use super::{ThreadLabel, dense, portable};
+use super::{Step, ThreadLabel, dense, portable};
 
-/// What is known of a continuation while it runs.
-pub(super) struct Running {
-    label: ThreadLabel,
-    extent: Extent,
-    exit: Cell<Exit>,
+/// Where a continuation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Made, never resumed: the stack holds nothing but the body.
+    Fresh,
+    /// Inside `resume`.
+    Mounted,
+    /// Live frames wait on the stack.
+    Suspended,
+    /// The body returned.
+    Finished,
 }
 
-/// The way off the stack. A backend's entry function sets it at the first mount.
-#[derive(Clone, Copy)]
-pub(super) enum Exit {
-    /// Not entered yet.
-    Unknown,
-    Dense(dense::Exit),
-    Portable(portable::Exit),
+/// Which backend's frames are on the stack.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Backend {
+    Dense,
+    Portable,
+}
+
+/// What is known of a continuation.
+pub(super) struct State {
+    label: ThreadLabel,
+    extent: Extent,
+    /// The way off the stack, in the backend's own terms; set by its entry function.
+    exit: Cell<Option<NonNull<()>>>,
+    backend: Backend,
+    phase: Cell<Phase>,
 }
 
 thread_local! {
     // Const and without a destructor: readable from a signal handler and at any point of thread exit.
-    static CURRENT: Cell<*const Running> = const { Cell::new(ptr::null()) };
+    static CURRENT: Cell<*const State> = const { Cell::new(ptr::null()) };
 }
 
 /// Not inlined, so that no caller keeps the address of the thread-local over a switch.
 #[inline(never)]
-fn current() -> *const Running {
+fn current() -> *const State {
     CURRENT.get()
 }
 
-impl Running {
-    pub(super) fn new(label: ThreadLabel, extent: Extent) -> Self {
+impl State {
+    pub(super) fn new(label: ThreadLabel, extent: Extent, backend: Backend) -> Self {
         Self {
             label,
             extent,
-            exit: Cell::new(Exit::Unknown),
+            exit: Cell::new(None),
+            backend,
+            phase: Cell::new(Phase::Fresh),
         }
     }
 
@@ -62,21 +78,45 @@ impl Running {
     pub(super) fn extent(&self) -> Extent {
         self.extent
     }
-}
 
-/// Makes `running` the current one until the guard is dropped.
-#[inline]
-pub(super) fn mount(running: &Running) -> Mounted<'_> {
-    Mounted {
-        before: CURRENT.replace(running),
-        running: PhantomData,
+    pub(super) fn phase(&self) -> Phase {
+        self.phase.get()
+    }
+
+    /// Makes this the current continuation of the OS thread, until [`Mounted::unmount`].
+    ///
+    /// # Panics
+    ///
+    /// When it has finished.
+    #[inline]
+    pub(super) fn mount(&self) -> Mounted<'_> {
+        let phase = self.phase.replace(Phase::Mounted);
+        assert!(
+            matches!(phase, Phase::Fresh | Phase::Suspended),
+            "a continuation was resumed that is {phase:?}"
+        );
+        Mounted {
+            before: CURRENT.replace(self),
+            state: self,
+        }
     }
 }
 
 /// While it lives, a continuation is mounted on this OS thread.
 pub(super) struct Mounted<'a> {
-    before: *const Running,
-    running: PhantomData<&'a Running>,
+    before: *const State,
+    state: &'a State,
+}
+
+impl Mounted<'_> {
+    #[inline]
+    pub(super) fn unmount(self, step: Step) -> Step {
+        self.state.phase.set(match step {
+            Step::Suspended => Phase::Suspended,
+            Step::Finished => Phase::Finished,
+        });
+        step
+    }
 }
 
 impl Drop for Mounted<'_> {
@@ -87,19 +127,19 @@ impl Drop for Mounted<'_> {
 }
 
 /// Reads the mounted continuation, if there is one.
-pub(super) fn with_current<R>(read: impl FnOnce(Option<&Running>) -> R) -> R {
+pub(super) fn with_current<R>(read: impl FnOnce(Option<&State>) -> R) -> R {
     // SAFETY: "mounted is alive": the pointer is null or valid until the resume under way returns, and
     // that needs this call to return first, because it runs on that continuation's stack or above it.
     read(unsafe { current().as_ref() })
 }
 
 /// Tells the mounted continuation how to leave its stack.
-pub(super) fn set_exit(exit: Exit) {
-    with_current(|running| {
-        running
+pub(super) fn set_exit(exit: NonNull<()>) {
+    with_current(|state| {
+        state
             .expect("a stack is entered only by resume")
             .exit
-            .set(exit);
+            .set(Some(exit));
     });
 }
 
@@ -109,18 +149,19 @@ pub(super) fn set_exit(exit: Exit) {
 ///
 /// When no continuation is mounted on this OS thread.
 pub(crate) fn suspend() {
-    let exit = with_current(|running| running.map(|running| running.exit.get()));
-    match exit {
-        // SAFETY: an exit is set by the frame at the bottom of the mounted stack, which is alive until
-        // the body returns; we run above it.
-        Some(Exit::Dense(exit)) => unsafe { exit.leave() },
+    let way =
+        with_current(|state| state.and_then(|state| Some((state.backend, state.exit.get()?))));
+    match way {
+        // SAFETY: an exit is set by the frame at the bottom of the mounted stack, in its backend's terms;
+        // that frame is alive until the body returns, and we run above it.
+        Some((Backend::Dense, exit)) => unsafe { dense::leave(exit) },
         // SAFETY: as above.
-        Some(Exit::Portable(exit)) => unsafe { exit.leave() },
-        Some(Exit::Unknown) | None => panic!("suspend was called outside a continuation"),
+        Some((Backend::Portable, exit)) => unsafe { portable::leave(exit) },
+        None => panic!("suspend was called outside a continuation"),
     }
 }
 
 /// The addresses of the mounted continuation's stack, without its guard.
 pub(crate) fn stack_bounds() -> Option<Range<usize>> {
-    with_current(|running| running.map(|running| running.extent.usable()))
+    with_current(|state| state.map(|state| state.extent.usable()))
 }
