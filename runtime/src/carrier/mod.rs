@@ -3,6 +3,7 @@
 //! [`Carrier`] is the shared face (wakes from outside, its sleep, its status); `Local` is what only its
 //! own OS thread touches (run queue, continuations, timers, the loop). `cycle.rs` argues why no wake is lost.
 
+pub(crate) mod current;
 mod cycle;
 mod driver;
 mod local;

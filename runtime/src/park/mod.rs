@@ -16,6 +16,7 @@
 mod pinned;
 mod record;
 mod spans;
+mod stack;
 mod word;
 
 use std::panic::Location;

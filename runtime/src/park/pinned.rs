@@ -41,7 +41,7 @@ pub(super) fn hold(
     if took < hub.threshold_ns() {
         return;
     }
-    let stack = crate::stack::capture();
+    let stack = super::stack::capture();
     hub.pinned(
         carrier.id(),
         &RawPinned {

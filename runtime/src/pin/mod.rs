@@ -7,6 +7,9 @@
 //! **Invariant (balance):** each `enter` has one `exit`, in any order; what a thread leaks is reported at its
 //! end, never carried over to the next one.
 
+pub mod native;
+pub mod pinned;
+
 use std::cell::RefCell;
 use std::panic::Location;
 

@@ -6,12 +6,12 @@
 
 use std::panic::Location;
 
+use super::pinned::PinGuard;
 use crate::carrier::OpenNative;
 use crate::current;
 use crate::event::{
     self, CarrierState, Operation, PinReason, PinSource, RawNative, RawPinned, Subject, WaitOutcome,
 };
-use crate::pinned::PinGuard;
 
 /// Runs `f`, which makes one foreign call; `label` names it in events.
 ///
