@@ -67,6 +67,18 @@ pub(crate) fn carrier_in(runtime: &Shared) -> Option<Rc<Local>> {
     carrier_of_os_thread().filter(|local| std::ptr::eq(&raw const **local.shared(), runtime))
 }
 
+/// Runs `f` as if no virtual thread were mounted: what it waits for blocks the OS thread.
+pub(crate) fn as_os_thread<T>(f: impl FnOnce() -> T) -> T {
+    struct Restore(u64);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            ID.set(self.0);
+        }
+    }
+    let _restore = Restore(ID.replace(0));
+    f()
+}
+
 /// Carrier: makes this OS thread one.
 pub(crate) fn become_carrier(local: Option<Rc<Local>>) {
     CARRIER.with(|carrier| *carrier.borrow_mut() = local);

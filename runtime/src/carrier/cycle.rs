@@ -27,12 +27,23 @@ const START_EVERY: u32 = 8;
 /// virtual machine, so a few microseconds of looking are repaid by one wake-up saved.
 const LOOK_AROUND: u32 = 40;
 
+/// A carrier that unwinds would leave its threads unmounted for ever: better to end loudly.
+struct AbortOnUnwind;
+
+impl Drop for AbortOnUnwind {
+    fn drop(&mut self) {
+        std::process::abort();
+    }
+}
+
 impl Local {
     /// Runs until the runtime stops and no thread lives here.
     pub(crate) fn run(self) {
         let local = Rc::new(self);
         current::become_carrier(Some(Rc::clone(&local)));
+        let alive = AbortOnUnwind;
         local.cycle();
+        std::mem::forget(alive);
         current::become_carrier(None);
         local.me.set_status(Status::Gone);
     }

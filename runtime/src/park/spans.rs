@@ -6,17 +6,18 @@
 
 use tracing::{Dispatch, dispatcher, span};
 
+use crate::current;
+
 /// More spans than this are left entered: a stack that deep is a leak of entered spans.
 const MOST: usize = 64;
 
 /// Runs `park` outside the spans that the calling thread has entered.
 pub(super) fn out_of(park: impl FnOnce()) {
-    let (dispatch, left) = dispatcher::get_default(leave);
+    // A subscriber that waits in turn must not take the wait that is under way for its own.
+    let (dispatch, left) = current::as_os_thread(|| dispatcher::get_default(leave));
     park();
     if let Some(dispatch) = dispatch {
-        for id in left.iter().rev() {
-            dispatch.enter(id);
-        }
+        current::as_os_thread(|| left.iter().rev().for_each(|id| dispatch.enter(id)));
     }
 }
 

@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use super::handle::Packet;
 use super::{JoinHandle, VirtualThread};
+use crate::current;
 use crate::park::Cancelled;
 use crate::runtime::{Runtime, SpawnError, Spec};
 
@@ -111,6 +112,11 @@ where
     let packet: Packet<T> = Arc::new(Mutex::new(None));
     let theirs = Arc::clone(&packet);
     let body = Box::new(move || {
+        // Cancelled before its first instruction: it must not begin.
+        if current::record().is_cancelled() {
+            drop((f, theirs));
+            return then(false);
+        }
         let result = catch_unwind(AssertUnwindSafe(f));
         let panicked = result
             .as_ref()
