@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod event;
+pub mod sync;
 pub mod thread;
 
 mod carrier;

@@ -43,6 +43,11 @@ pub(crate) fn virtual_record() -> Option<Arc<Record>> {
         .flatten()
 }
 
+/// Is the calling thread a virtual one that shutdown unwinds?
+pub(crate) fn is_being_cancelled() -> bool {
+    virtual_record().is_some_and(|record| record.was_cancelled())
+}
+
 /// The carrier that the calling virtual thread is mounted on; `None` on a plain OS thread and in the
 /// carrier's own code.
 #[inline(never)]

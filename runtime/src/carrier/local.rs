@@ -289,7 +289,9 @@ impl Local {
     pub(crate) fn enter_native(&self, call: OpenNative) -> Status {
         self.count_ready();
         self.me.open_native.lock().get_or_insert(call);
-        self.me.set_status(Status::Native)
+        let before = self.me.set_status(Status::Native);
+        self.me.revoke_offers();
+        before
     }
 
     /// Mounted thread: the foreign call has returned; `before` is what [`enter_native`](Self::enter_native) gave.

@@ -18,11 +18,11 @@ use crossbeam_deque::Stealer;
 use parking_lot::Mutex;
 
 pub(crate) use driver::{Direction, Registration};
-pub(crate) use local::Local;
+pub(crate) use local::{Local, Stranded};
 
 use crate::continuation::Reservation;
 use crate::event::Timestamp;
-use crate::park::{Record, Waiter};
+use crate::park::{Offer, Record};
 use crate::pin::Effective;
 use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
@@ -94,7 +94,7 @@ pub(crate) struct Carrier {
     /// Kernel id of its OS thread.
     pub(crate) tid: AtomicU32,
     /// Wake-ones offered to threads of this carrier and perhaps not accepted yet.
-    offers: Mutex<Vec<Waiter>>,
+    offers: Mutex<Offers>,
     open_pin: Mutex<Option<OpenPin>>,
     open_native: Mutex<Option<OpenNative>>,
 }
@@ -206,9 +206,14 @@ impl Carrier {
     /// Watchdog: marks a carrier that has not moved, unless it did meanwhile.
     pub(crate) fn mark_stalled(&self) -> bool {
         let (running, stalled) = (Status::Running as u32, Status::Stalled as u32);
-        self.status
+        let marked = self
+            .status
             .compare_exchange(running, stalled, Ordering::Relaxed, Ordering::Relaxed)
-            .is_ok()
+            .is_ok();
+        if marked {
+            self.revoke_offers();
+        }
+        marked
     }
 
     /// Cannot mount anybody now: pinned, in a foreign call, or stalled.
@@ -219,20 +224,25 @@ impl Carrier {
         )
     }
 
-    /// Remembers a wake-one offered to a thread of this carrier.
-    pub(crate) fn add_offer(&self, waiter: &Waiter) {
-        let mut offers = self.offers.lock();
-        if offers.len() >= 32 {
-            offers.retain(|waiter| waiter.is_current() || waiter.is_unaccepted());
+    /// Remembers a wake-one that a thread of this carrier was given. If nobody can be mounted here, it goes to
+    /// another waiter at once.
+    ///
+    /// No token is lost: here the offer is put down first, then comes a SeqCst fence, then the look at the
+    /// status; a carrier that pins sets its status first, then comes the fence, then it revokes.
+    pub(crate) fn add_offer(&self, offer: Offer) {
+        self.offers.lock().add(offer);
+        fence(Ordering::SeqCst);
+        if self.is_stuck() {
+            self.revoke_offers();
         }
-        offers.push(waiter.clone());
     }
 
     /// Passes on what was offered to threads of this carrier and not accepted: it cannot mount them now.
     pub(crate) fn revoke_offers(&self) {
-        let offers = std::mem::take(&mut *self.offers.lock());
-        for waiter in offers {
-            waiter.revoke();
+        fence(Ordering::SeqCst);
+        let offers = std::mem::take(&mut self.offers.lock().given);
+        for offer in offers {
+            offer.revoke();
         }
     }
 
@@ -242,5 +252,23 @@ impl Carrier {
 
     pub(crate) fn open_native(&self) -> Option<OpenNative> {
         *self.open_native.lock()
+    }
+}
+
+/// Wake-ones given to threads of one carrier: all that are open, and some that were accepted.
+#[derive(Default)]
+struct Offers {
+    given: Vec<Offer>,
+    /// At this length accepted ones are sorted out.
+    sort_at: usize,
+}
+
+impl Offers {
+    fn add(&mut self, offer: Offer) {
+        if self.given.len() >= self.sort_at {
+            self.given.retain(Offer::is_open);
+            self.sort_at = (self.given.len() * 2).max(32);
+        }
+        self.given.push(offer);
     }
 }

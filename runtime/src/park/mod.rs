@@ -23,6 +23,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use pinned::Spell;
 pub(crate) use record::{Kind, Record, Waiting, of_os_thread};
 pub(crate) use word::{End, Place};
 
@@ -60,18 +61,14 @@ impl Waiter {
 
     /// [`wake`](Self::wake) for a wake-one: a token that `queue` gets back if the thread cannot accept it soon.
     pub(crate) fn offer(&self, queue: &Arc<dyn PassOn>) -> bool {
-        if let (Some(part), Some(home)) = (self.record.as_virtual(), self.record.home()) {
-            self.record.set_offer(Arc::clone(queue));
-            part.runtime.carrier(home).add_offer(self);
+        let woke = self.wake();
+        if woke && let (Some(part), Some(home)) = (self.record.as_virtual(), self.record.home()) {
+            part.runtime.carrier(home).add_offer(Offer {
+                waiter: self.clone(),
+                queue: Arc::clone(queue),
+            });
         }
-        self.wake()
-    }
-
-    /// Passes the offer on if the thread has not accepted it; called for a carrier that cannot mount it.
-    pub(crate) fn revoke(&self) {
-        if self.is_unaccepted() {
-            self.record.pass_on();
-        }
+        woke
     }
 
     /// Has the wait ended without the thread having gone on?
@@ -92,6 +89,26 @@ impl Waiter {
     /// The id of the waiting thread.
     pub(crate) fn thread(&self) -> u64 {
         self.record.id
+    }
+}
+
+/// A wake-one that its waiter may not have accepted yet.
+pub(crate) struct Offer {
+    waiter: Waiter,
+    queue: Arc<dyn PassOn>,
+}
+
+impl Offer {
+    /// Has the thread not gone on yet?
+    pub(crate) fn is_open(&self) -> bool {
+        self.waiter.is_unaccepted()
+    }
+
+    /// Gives the wake-one to another waiter as well, unless the thread has gone on.
+    pub(crate) fn revoke(self) {
+        if self.is_open() {
+            self.queue.pass_on(self.waiter.thread());
+        }
     }
 }
 
@@ -124,7 +141,7 @@ impl Wait {
 /// The id of the calling thread; those of OS threads lie in a range of their own.
 pub(crate) fn me() -> u64 {
     let id = current::id();
-    if id != 0 { id } else { current::record().id }
+    if id != 0 { id } else { record::os_thread_id() }
 }
 
 /// Begins a wait of the calling thread.
@@ -136,39 +153,47 @@ pub(crate) fn prepare() -> Waiter {
 
 /// Waits until somebody ends the wait.
 pub(crate) fn wait(waiter: Waiter, wait: &Wait) -> WaitOutcome {
-    stop(waiter, wait, false)
+    whole(waiter, wait, false)
 }
 
 /// [`wait`] for a wait that lends memory to others: shutdown never cancels it.
 pub(crate) fn wait_lending(waiter: Waiter, wait: &Wait) -> WaitOutcome {
-    stop(waiter, wait, true)
+    whole(waiter, wait, true)
 }
 
-/// The unwinding that shutdown raises in a virtual thread.
-pub(crate) struct Cancelled;
+fn whole(waiter: Waiter, wait: &Wait, lends: bool) -> WaitOutcome {
+    let mut spell = Spell::default();
+    let end = wait_in(waiter, wait, &mut spell, lends);
+    spell.report(wait);
+    match end {
+        End::Done => WaitOutcome::Done,
+        End::Timeout => WaitOutcome::Timeout,
+        End::Interrupted => WaitOutcome::Interrupted,
+        End::Cancelled => raise_cancel(),
+    }
+}
 
-fn stop(waiter: Waiter, wait: &Wait, lends: bool) -> WaitOutcome {
+/// Waits once within an operation that may take several waits. The caller reports `spell` at the operation's end
+/// and, after `Cancelled`, calls [`raise_cancel`].
+pub(crate) fn wait_in(waiter: Waiter, wait: &Wait, spell: &mut Spell, lends: bool) -> End {
     let Waiter { record, epoch } = waiter;
     let end = match record.word.ended() {
         // Woken before it stopped: nothing blocks, so nothing can be pinned.
         Some(end) => end,
         None => match current::carrier() {
-            Some(carrier) => stop_virtual(&carrier, &record, epoch, wait, lends),
+            Some(carrier) => stop_virtual(&carrier, &record, epoch, wait, spell, lends),
             None => stop_os(&record, epoch, wait, lends),
         },
     };
     record.word.close();
-    record.clear_offer();
-    match end {
-        End::Done => WaitOutcome::Done,
-        End::Timeout => WaitOutcome::Timeout,
-        End::Interrupted => {
-            record.clear_interrupt();
-            WaitOutcome::Interrupted
-        }
-        End::Cancelled => raise_cancel(&record),
+    if end == End::Interrupted {
+        record.clear_interrupt();
     }
+    end
 }
+
+/// The unwinding that shutdown raises in a virtual thread.
+pub(crate) struct Cancelled;
 
 fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool) {
     record.announce(Waiting {
@@ -219,6 +244,7 @@ fn stop_virtual(
     record: &Arc<Record>,
     epoch: u64,
     wait: &Wait,
+    spell: &mut Spell,
     lends: bool,
 ) -> End {
     announce(record, epoch, wait, lends);
@@ -238,7 +264,7 @@ fn stop_virtual(
     });
     match pin::effective() {
         None => spans::out_of(|| carrier.park(record, epoch, wait.operation)),
-        Some(pin) => pinned::hold(carrier, record, epoch, wait, &pin),
+        Some(pin) => pinned::hold(carrier, record, epoch, &pin, spell),
     }
     if let Some(timer) = timer {
         carrier.cancel_timer(timer);
@@ -259,8 +285,8 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 
 /// Raises the unwinding of shutdown. A thread that swallowed it and waits again is abandoned where it is:
 /// raising it for ever would spin the carrier, and freeing a live stack would skip destructors.
-fn raise_cancel(record: &Arc<Record>) -> ! {
-    if record.raise_cancel_once() {
+pub(crate) fn raise_cancel() -> ! {
+    if current::record().raise_cancel_once() {
         std::panic::resume_unwind(Box::new(Cancelled))
     }
     if let Some(carrier) = current::carrier() {

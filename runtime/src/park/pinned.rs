@@ -4,79 +4,115 @@
 use std::sync::Arc;
 
 use super::record::Record;
-use super::word::Place;
+use super::word::{End, Place};
 use super::{Wait, spans};
-use crate::carrier::{Local, OpenPin};
-use crate::event::{self, PinSource, RawPinned, WaitOutcome};
+use crate::carrier::current;
+use crate::carrier::{Local, OpenPin, Stranded};
+use crate::event::{self, Operation, PinSource, RawPinned, Timestamp, WaitOutcome};
 use crate::pin::Effective;
 use crate::primitive::Ordering;
 
-/// Blocks the carrier until the wait ends, and reports it if it took at least the threshold.
+/// The pinned waits of one operation, taken together: an operation that has to wait several times (for a lock
+/// that others won) is one pin for its user.
+#[derive(Default)]
+pub(crate) struct Spell {
+    waited: Option<Waited>,
+}
+
+struct Waited {
+    start: Timestamp,
+    end: Timestamp,
+    pin: Effective,
+    stranded: Stranded,
+    outcome: End,
+}
+
+/// Blocks the carrier until the wait ends.
 pub(super) fn hold(
     carrier: &Local,
     record: &Arc<Record>,
     epoch: u64,
-    wait: &Wait,
     pin: &Effective,
+    spell: &mut Spell,
 ) {
     if record.word.settle(epoch, Place::Held).is_err() {
         return;
     }
-    let start = event::now();
+    let began = event::now();
+    let (start, pin, before) = match &spell.waited {
+        Some(waited) => (waited.start, waited.pin, waited.stranded),
+        None => (began, *pin, Stranded::default()),
+    };
     record.pinned_since.store(start.0, Ordering::Relaxed);
     let open = OpenPin {
         record: Arc::clone(record),
-        pin: *pin,
+        pin,
         start,
     };
     let stranded = carrier.drive_while_pinned(open, || record.word.ended().is_none());
     record.pinned_since.store(0, Ordering::Relaxed);
-    let end = event::now();
-    let hub = carrier.hub();
-    let took = end.0.saturating_sub(start.0);
-    carrier
-        .shared()
-        .counters
-        .count_pinned(pin.outermost.reason, took);
-    if took < hub.threshold_ns() {
-        return;
-    }
-    let stack = super::stack::capture();
-    hub.pinned(
-        carrier.id(),
-        &RawPinned {
-            thread: record.id,
-            name: record.name.as_deref(),
-            reason: pin.outermost.reason,
-            operation: wait.operation,
-            start,
-            end,
-            pinned_at: pin.outermost.at,
-            blocked_at: Some(wait.at),
-            lock: pin.outermost.subject,
-            waits_for: wait.subject,
-            waits_owner: wait.owner,
-            native: pin.native,
-            depth: pin.depth,
-            stranded: stranded.threads,
-            stranded_ns: stranded.nanos,
-            outcome: match record.word.ended() {
-                Some(super::End::Timeout) => timeout_outcome(wait),
-                Some(super::End::Interrupted | super::End::Cancelled) => WaitOutcome::Interrupted,
-                Some(super::End::Done) | None => WaitOutcome::Done,
-            },
-            source: PinSource::Wait,
-            span: spans::innermost(),
-            stack: &stack,
+    spell.waited = Some(Waited {
+        start,
+        end: event::now(),
+        pin,
+        stranded: Stranded {
+            threads: stranded.threads.max(before.threads),
+            nanos: stranded.nanos + before.nanos,
         },
-    );
+        outcome: record.word.ended().unwrap_or(End::Done),
+    });
 }
 
-/// A sleep that reaches its deadline has done what it was asked for.
-fn timeout_outcome(wait: &Wait) -> WaitOutcome {
-    if wait.operation == event::Operation::Sleep {
-        WaitOutcome::Done
-    } else {
-        WaitOutcome::Timeout
+impl Spell {
+    /// At the end of the operation: reports it if it was pinned for at least the threshold.
+    pub(crate) fn report(&mut self, wait: &Wait) {
+        let (Some(waited), Some(carrier)) = (self.waited.take(), current::carrier()) else {
+            return;
+        };
+        let record = current::record();
+        let hub = carrier.hub();
+        let took = waited.end.0.saturating_sub(waited.start.0);
+        carrier
+            .shared()
+            .counters
+            .count_pinned(waited.pin.outermost.reason, took);
+        if took < hub.threshold_ns() {
+            return;
+        }
+        let stack = super::stack::capture();
+        hub.pinned(
+            carrier.id(),
+            &RawPinned {
+                thread: record.id,
+                name: record.name.as_deref(),
+                reason: waited.pin.outermost.reason,
+                operation: wait.operation,
+                start: waited.start,
+                end: waited.end,
+                pinned_at: waited.pin.outermost.at,
+                blocked_at: Some(wait.at),
+                lock: waited.pin.outermost.subject,
+                waits_for: wait.subject,
+                waits_owner: wait.owner,
+                native: waited.pin.native,
+                depth: waited.pin.depth,
+                stranded: waited.stranded.threads,
+                stranded_ns: waited.stranded.nanos,
+                outcome: outcome(waited.outcome, wait),
+                source: PinSource::Wait,
+                span: spans::innermost(),
+                stack: &stack,
+            },
+        );
+    }
+}
+
+fn outcome(end: End, wait: &Wait) -> WaitOutcome {
+    match end {
+        // A sleep that reaches its deadline has done what it was asked for.
+        End::Timeout if wait.operation == Operation::Sleep => WaitOutcome::Done,
+        End::Timeout => WaitOutcome::Timeout,
+        End::Interrupted | End::Cancelled => WaitOutcome::Interrupted,
+        End::Done => WaitOutcome::Done,
     }
 }

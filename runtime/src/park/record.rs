@@ -3,14 +3,14 @@
 //! Virtual threads and plain OS threads have the same record, so that every lock and channel works the
 //! same on both. A record outlives its thread for as long as somebody may still wake it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
 
+use super::Waiter;
 use super::word::{End, Ended, WaitWord};
-use super::{PassOn, Waiter};
 use crate::event::{Operation, Subject};
 use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::runtime::Shared;
@@ -84,8 +84,6 @@ pub(crate) struct Record {
     cancel_raised: AtomicBool,
     started: AtomicBool,
     waiting: Mutex<Option<Waiting>>,
-    /// The queue whose revocable wake-one this thread was offered and has not accepted.
-    offer: Mutex<Option<Arc<dyn PassOn>>>,
     /// Since when it waits without unmounting ([`crate::event::now`]), 0 if it does not.
     pub(crate) pinned_since: AtomicU64,
     life: Mutex<Life>,
@@ -110,7 +108,7 @@ impl Record {
 
     /// The calling OS thread.
     pub(crate) fn new_os() -> Arc<Self> {
-        let id = OS_THREAD | NEXT_OS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let id = os_thread_id();
         let name = std::thread::current().name().map(Arc::from);
         Arc::new(Self::new(id, name, 0, Kind::Os(Parker::default())))
     }
@@ -128,7 +126,6 @@ impl Record {
             cancel_raised: AtomicBool::new(false),
             started: AtomicBool::new(false),
             waiting: Mutex::new(None),
-            offer: Mutex::new(None),
             pinned_since: AtomicU64::new(0),
             life: Mutex::default(),
         }
@@ -272,23 +269,6 @@ impl Record {
         waiting.filter(|waiting| self.word.is_waiting_in(waiting.epoch))
     }
 
-    pub(crate) fn set_offer(&self, queue: Arc<dyn PassOn>) {
-        *self.offer.lock() = Some(queue);
-    }
-
-    /// Accepts or forgets an offered wake-one.
-    pub(crate) fn clear_offer(&self) {
-        drop(self.offer.lock().take());
-    }
-
-    /// Passes an unaccepted offer on, if there is one. Once: the token is revoked by it.
-    pub(crate) fn pass_on(&self) {
-        let queue = self.offer.lock().take();
-        if let Some(queue) = queue {
-            queue.pass_on(self.id);
-        }
-    }
-
     pub(crate) fn has_ended(&self) -> bool {
         self.life.lock().ended
     }
@@ -341,8 +321,19 @@ impl Parker {
 }
 
 thread_local! {
+    /// Id of this OS thread, 0 before it is asked for. Without a destructor, so it is there to the end.
+    static OS_ID: Cell<u64> = const { Cell::new(0) };
     /// The record of this OS thread, made at its first wait.
     static OS_RECORD: RefCell<Option<Arc<Record>>> = const { RefCell::new(None) };
+}
+
+/// The id of the calling OS thread.
+#[inline(never)]
+pub(super) fn os_thread_id() -> u64 {
+    if OS_ID.get() == 0 {
+        OS_ID.set(OS_THREAD | NEXT_OS.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+    }
+    OS_ID.get()
 }
 
 /// The record of the calling OS thread. One that is being torn down gets a fresh record for each wait.

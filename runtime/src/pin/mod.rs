@@ -64,6 +64,18 @@ pub(crate) fn exit(reason: PinReason, subject_id: u64) {
     }
 }
 
+/// Takes all pins of that reason and subject back, to be put back with [`put_back`].
+pub(crate) fn take(reason: PinReason, subject_id: u64) -> Vec<Pin> {
+    let is_it =
+        |pin: &mut Pin| pin.reason == reason && pin.subject.map_or(0, |s| s.id) == subject_id;
+    PINS.with(|pins| pins.borrow_mut().extract_if(.., is_it).collect())
+}
+
+/// Pins the calling virtual thread again as it was before [`take`].
+pub(crate) fn put_back(taken: Vec<Pin>) {
+    PINS.with(|pins| pins.borrow_mut().extend(taken));
+}
+
 /// Is the calling virtual thread pinned? False on a plain OS thread.
 pub(crate) fn is_pinned() -> bool {
     effective().is_some()

@@ -1,0 +1,104 @@
+//! One blocking operation of a primitive, from its first wait to its last.
+//!
+//! An operation may have to wait several times (a lock that somebody else won), but it is one operation for
+//! events: it is measured and reported once, over all its waits.
+
+use std::panic::Location;
+use std::time::{Duration, Instant};
+
+use crate::carrier::current;
+use crate::event::{Operation, Subject};
+use crate::park::{self, End, Spell, Wait, Waiter};
+
+/// Why an operation ended without what it was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GaveUp {
+    /// The deadline passed.
+    Timeout,
+    /// The thread was interrupted; its flag is clear again.
+    Interrupted,
+}
+
+/// See the module's documentation. Reports when dropped.
+pub(crate) struct Attempt {
+    wait: Wait,
+    spell: Spell,
+    persists: bool,
+}
+
+impl Attempt {
+    /// An operation of the caller's line that only a wake-up (or a cancel) ends.
+    #[track_caller]
+    pub(crate) fn new(operation: Operation) -> Self {
+        let wait = Wait::new(operation, Location::caller());
+        Self {
+            wait,
+            spell: Spell::default(),
+            persists: false,
+        }
+    }
+
+    /// The thing it waits for.
+    pub(crate) fn about(mut self, subject: Subject) -> Self {
+        self.wait.subject = Some(subject);
+        self
+    }
+
+    /// Says what it waits for, when that is known later.
+    pub(crate) fn set_subject(&mut self, subject: Subject) {
+        self.wait.subject = Some(subject);
+    }
+
+    /// Gives up at `deadline`, if there is one.
+    pub(crate) fn until(mut self, deadline: Option<Instant>) -> Self {
+        self.wait.deadline = deadline;
+        self
+    }
+
+    /// Gives up when the thread is interrupted.
+    pub(crate) fn interruptible(mut self) -> Self {
+        self.wait.interruptible = true;
+        self
+    }
+
+    /// From here on nothing but a wake-up ends its waits, not even a cancel.
+    pub(crate) fn persist(&mut self) {
+        self.wait.deadline = None;
+        self.wait.interruptible = false;
+        self.persists = true;
+    }
+
+    /// Waits once. `owner` is the thread that has what is waited for, 0 if none or unknown. A cancel unwinds.
+    pub(crate) fn wait(&mut self, waiter: Waiter, owner: u64) -> Result<(), GaveUp> {
+        if owner != 0 {
+            self.wait.owner = owner;
+        }
+        match self.wait_to_end(waiter) {
+            End::Done => Ok(()),
+            End::Timeout => Err(GaveUp::Timeout),
+            End::Interrupted => Err(GaveUp::Interrupted),
+            End::Cancelled => park::raise_cancel(),
+        }
+    }
+
+    /// Waits once. After `Cancelled` the caller puts its things in order and calls [`park::raise_cancel`].
+    pub(crate) fn wait_to_end(&mut self, waiter: Waiter) -> End {
+        park::wait_in(waiter, &self.wait, &mut self.spell, self.persists)
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.spell.report(&self.wait);
+    }
+}
+
+/// After a wait whose interface cannot tell of an interrupt: the flag stays for whoever asks next.
+pub(crate) fn keep_interrupt() {
+    current::record().interrupt();
+}
+
+/// The deadline that lies `timeout` ahead; `None` if that is further than the clock goes.
+pub(crate) fn deadline_in(timeout: Duration) -> Option<Instant> {
+    Instant::now().checked_add(timeout)
+}
