@@ -42,19 +42,20 @@ pub(crate) fn install_fault_handler() {
 
 /// Runs `other`, which installs handlers of its own, then puts ours in front of them, chained to those
 /// that were there before. Idempotent.
-pub(super) fn install_in_front_of(other: impl FnOnce() + Send) {
+pub(super) fn install_in_front_of(other: impl FnOnce() + Send + 'static) {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let before = read_handlers();
-        // On a thread of its own: it may not be done while panicking, which the caller may be.
-        std::thread::scope(|scope| {
+        // It sets a panic hook, which a panicking thread may not.
+        if std::thread::panicking() {
             let helper = std::thread::Builder::new().name("vt-stacks".to_owned());
-            // Without a thread the crate initialises itself at its first stack; its handler is then in
-            // front of ours, and an overflow in it is the panic it makes of it.
-            if let Ok(helper) = helper.spawn_scoped(scope, other) {
-                let _ = helper.join();
-            }
-        });
+            let helper = helper
+                .spawn(other)
+                .expect("one thread to prepare stacks on");
+            let _ = helper.join();
+        } else {
+            other();
+        }
         install::<1>(before);
     });
 }
@@ -163,13 +164,16 @@ fn report_overflow(state: &State) -> ! {
         length: 0,
     };
     let label = state.label();
-    let name = label.name.as_deref().unwrap_or("<unnamed>");
+    let id = label.id;
     let size = state.extent().usable().len() >> 10;
+    let _ = match label.name.as_deref() {
+        Some(name) => write!(text, "\nvirtual thread '{name}' (#{id})"),
+        None => write!(text, "\nvirtual thread #{id}"),
+    };
     let _ = write!(
         text,
-        "\nvirtual thread '{name}' (#{}) has overflowed its stack of {size} KiB\n\
-         fatal runtime error: stack overflow; give the thread a larger stack_size, or all of them with VT_STACK_SIZE\n",
-        label.id
+        " has overflowed its stack of {size} KiB\nfatal runtime error: stack overflow; \
+         give the thread a larger stack_size, or all of them with VT_STACK_SIZE\n"
     );
     // SAFETY: the buffer is valid for the length; a failure to write cannot be helped.
     unsafe { libc::write(libc::STDERR_FILENO, text.bytes.as_ptr().cast(), text.length) };

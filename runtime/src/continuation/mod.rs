@@ -37,10 +37,6 @@ mod slab;
 mod store;
 
 #[cfg(test)]
-mod fault_tests;
-#[cfg(test)]
-mod pool_tests;
-#[cfg(test)]
 mod tests;
 
 use std::fmt;

@@ -8,12 +8,17 @@ use std::sync::Arc;
 use super::guard::GuardKind;
 use super::*;
 
+mod child;
+mod fault;
+mod limits;
+mod pool;
+
 /// A backend with a kind of guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Setup(pub(super) Stacks, pub(super) GuardKind);
+struct Setup(Stacks, GuardKind);
 
 /// Every setup this kernel can have. Newer ones can also do what older ones did.
-pub(super) fn setups() -> impl Iterator<Item = Setup> {
+fn setups() -> impl Iterator<Item = Setup> {
     let guards = match GuardKind::detect() {
         GuardKind::Marker => &[GuardKind::Marker, GuardKind::Mapping][..],
         GuardKind::Mapping => &[GuardKind::Mapping],
@@ -24,23 +29,29 @@ pub(super) fn setups() -> impl Iterator<Item = Setup> {
 }
 
 impl Setup {
-    pub(super) fn pool(self, cap: usize) -> Arc<StackPool> {
+    fn pool(self, cap: usize) -> Arc<StackPool> {
         Arc::new(StackPool::with_guards(self.0, Some(cap), self.1))
     }
 }
 
-pub(super) fn label(name: &str) -> ThreadLabel {
-    ThreadLabel {
-        id: 1,
-        name: Some(name.into()),
-    }
+fn start(pool: &Arc<StackPool>, body: impl FnOnce() + 'static) -> Continuation {
+    start_on(pool, "test", DEFAULT_STACK_SIZE, body)
 }
 
-pub(super) fn start(pool: &Arc<StackPool>, body: impl FnOnce() + 'static) -> Continuation {
+fn start_on(
+    pool: &Arc<StackPool>,
+    name: &str,
+    stack_size: usize,
+    body: impl FnOnce() + 'static,
+) -> Continuation {
     let place = pool
-        .reserve(DEFAULT_STACK_SIZE)
+        .reserve(stack_size)
         .expect("the pool is far from its cap");
-    Continuation::new(place, label("test"), body).expect("there is memory for a few stacks")
+    let label = ThreadLabel {
+        id: 7,
+        name: Some(name.into()),
+    };
+    Continuation::new(place, label, body).expect("there is memory for a few stacks")
 }
 
 #[test]
@@ -130,7 +141,7 @@ fn a_panic_caught_inside_leaves_the_stack_usable() {
 }
 
 #[inline(never)]
-pub(super) fn use_up(bytes: usize) -> usize {
+fn use_up(bytes: usize) -> usize {
     let block = std::hint::black_box([1_u8; 1024]);
     if bytes <= block.len() {
         1
@@ -143,13 +154,11 @@ pub(super) fn use_up(bytes: usize) -> usize {
 fn deep_recursion_fits_and_is_measured() {
     for setup in setups() {
         let pool = setup.pool(1000);
-        let place = pool.reserve(1 << 20).expect("the pool is empty");
-        let mut continuation = Continuation::new(place, label("deep"), || {
+        let mut continuation = start_on(&pool, "deep", 1 << 20, || {
             suspend();
             assert!(use_up(700 << 10) > 0);
             suspend();
-        })
-        .expect("there is memory for one stack");
+        });
         assert_eq!(continuation.resume(), Step::Suspended);
         let before = continuation.stack_used();
         assert!((1..64 << 10).contains(&before), "{setup:?}: {before}");
@@ -258,4 +267,17 @@ fn names_of_backends_are_read_and_written() {
         error.to_string(),
         "unknown stack backend `fast`: use `dense` or `generator`"
     );
+}
+
+#[test]
+fn continuations_stay_on_their_thread_and_reservations_may_move() {
+    trait OnlyIfNotSend<Choice> {
+        fn hold() {}
+    }
+    impl<T: ?Sized> OnlyIfNotSend<()> for T {}
+    impl<T: ?Sized + Send> OnlyIfNotSend<u8> for T {}
+    // Two candidates, and so no compilation, for a type that is `Send`.
+    <Continuation as OnlyIfNotSend<_>>::hold();
+    fn send<T: Send>() {}
+    send::<Reservation>();
 }

@@ -5,8 +5,12 @@ use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::tests::{label, setups, start, use_up};
-use super::*;
+use super::super::*;
+use super::{setups, start, start_on, use_up};
+
+fn nobody() -> ThreadLabel {
+    ThreadLabel { id: 0, name: None }
+}
 
 #[test]
 fn stacks_are_used_again() {
@@ -53,7 +57,7 @@ fn a_size_nobody_can_have_is_an_error() {
         let pool = setup.pool(1000);
         let refused = pool
             .reserve(usize::MAX / 2)
-            .and_then(|place| Continuation::new(place, label("huge"), || ()));
+            .and_then(|place| Continuation::new(place, nobody(), || ()));
         assert!(matches!(refused, Err(StackError::Refused(_))), "{setup:?}");
         assert_eq!(pool.live(), 0, "{setup:?}");
     }
@@ -162,10 +166,7 @@ fn finished_generators_of_another_size_make_room() {
     for setup in setups().filter(|setup| setup.0 == Stacks::Generator) {
         let pool = setup.pool(2);
         for size in [64 << 10, 1 << 20, 256 << 10, 64 << 10] {
-            let mut both = [(); 2].map(|()| {
-                let place = pool.reserve(size).expect("both places are free");
-                Continuation::new(place, label("sized"), suspend).expect("there is memory")
-            });
+            let mut both = [(); 2].map(|()| start_on(&pool, "sized", size, suspend));
             for one in &mut both {
                 assert_eq!(one.resume(), Step::Suspended, "{setup:?}");
                 assert!(one.state().extent().usable().len() >= size, "{setup:?}");
@@ -211,7 +212,7 @@ fn reservations_come_from_any_thread() {
             .into_iter()
             .map(|place| {
                 let lows = Rc::clone(&lows);
-                Continuation::new(place, label("moved"), move || {
+                Continuation::new(place, nobody(), move || {
                     lows.borrow_mut()
                         .insert(stack_bounds().expect("it is mounted").start);
                     suspend();

@@ -1,82 +1,15 @@
-//! Overflow and other faults, each in a child process: this test binary, run again for one test.
+//! Overflow and other faults, each in a child process.
 
 use std::hint::black_box;
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::time::Duration;
 
-use super::tests::{Setup, setups};
-use super::*;
-
-/// Set for a child: which of the setups it is to act on.
-const CHILD: &str = "VT_FAULT_CHILD";
-
-/// How a child ended, and what it said.
-struct Ending {
-    status: ExitStatus,
-    said: String,
-}
-
-/// Runs the calling test once more for each setup, in a child process that does `act`, and checks how
-/// that ended. A child that hangs is killed and fails the test.
-fn each_in_a_child(test: &str, act: impl Fn(Setup), check: impl Fn(Setup, &Ending)) {
-    let asked: Option<usize> = std::env::var(CHILD)
-        .ok()
-        .and_then(|number| number.parse().ok());
-    if let Some(setup) = asked.and_then(|number| setups().nth(number)) {
-        act(setup);
-        std::process::exit(0);
-    }
-    for (number, setup) in setups().enumerate() {
-        check(setup, &run_child(test, number));
-    }
-}
-
-fn run_child(test: &str, number: usize) -> Ending {
-    let mut child = Command::new(std::env::current_exe().expect("a test binary has a path"))
-        .args([
-            "--exact",
-            &format!("continuation::fault_tests::{test}"),
-            "--nocapture",
-        ])
-        .env(CHILD, number.to_string())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the test binary runs");
-    let mut stderr = child.stderr.take().expect("it is piped");
-    let (done, over) = mpsc::channel();
-    let reader = std::thread::Builder::new().spawn(move || {
-        let mut said = String::new();
-        let _ = stderr.read_to_string(&mut said);
-        let _ = done.send(said);
-    });
-    let said = over.recv_timeout(Duration::from_secs(30));
-    if said.is_err() {
-        let _ = child.kill();
-    }
-    let status = child.wait().expect("the child has ended, or was killed");
-    reader
-        .expect("one more thread")
-        .join()
-        .expect("reading does not panic");
-    Ending {
-        status,
-        said: said.unwrap_or_else(|_| panic!("{test} hangs in child {number}")),
-    }
-}
+use super::super::*;
+use super::child::{Ending, each_in_a_child};
+use super::{Setup, start_on};
 
 fn run(setup: Setup, name: &str, body: impl FnOnce() + 'static) {
     install_fault_handler();
-    let pool = setup.pool(100);
-    let place = pool.reserve(64 << 10).expect("the pool is empty");
-    let label = ThreadLabel {
-        id: 7,
-        name: Some(name.into()),
-    };
-    let mut continuation = Continuation::new(place, label, body).expect("there is memory");
+    let mut continuation = start_on(&setup.pool(100), name, 64 << 10, body);
     while continuation.resume() == Step::Suspended {}
 }
 
@@ -160,7 +93,11 @@ fn is_a_plain_segfault(setup: Setup, ending: &Ending) {
 #[test]
 fn overflow_is_fatal_with_the_name() {
     let act = |setup| run(setup, "deep", overflow);
-    each_in_a_child("overflow_is_fatal_with_the_name", act, is_our_overflow);
+    each_in_a_child(
+        "fault::overflow_is_fatal_with_the_name",
+        act,
+        is_our_overflow,
+    );
 }
 
 #[test]
@@ -171,7 +108,11 @@ fn overflow_after_a_switch_is_fatal_too() {
             overflow();
         });
     };
-    each_in_a_child("overflow_after_a_switch_is_fatal_too", act, is_our_overflow);
+    each_in_a_child(
+        "fault::overflow_after_a_switch_is_fatal_too",
+        act,
+        is_our_overflow,
+    );
 }
 
 #[test]
@@ -181,7 +122,7 @@ fn overflow_is_seen_on_a_thread_without_a_signal_stack() {
         run(setup, "deep", overflow);
     };
     each_in_a_child(
-        "overflow_is_seen_on_a_thread_without_a_signal_stack",
+        "fault::overflow_is_seen_on_a_thread_without_a_signal_stack",
         act,
         is_our_overflow,
     );
@@ -196,7 +137,7 @@ fn a_large_c_frame_does_not_jump_the_guard() {
         });
     };
     each_in_a_child(
-        "a_large_c_frame_does_not_jump_the_guard",
+        "fault::a_large_c_frame_does_not_jump_the_guard",
         act,
         is_our_overflow,
     );
@@ -205,14 +146,18 @@ fn a_large_c_frame_does_not_jump_the_guard() {
 #[test]
 fn a_null_pointer_is_no_overflow() {
     let act = |setup| run(setup, "deep", follow_a_null_pointer);
-    each_in_a_child("a_null_pointer_is_no_overflow", act, is_a_plain_segfault);
+    each_in_a_child(
+        "fault::a_null_pointer_is_no_overflow",
+        act,
+        is_a_plain_segfault,
+    );
 }
 
 #[test]
 fn a_fault_signal_that_was_sent_has_its_default_action() {
     let act = |setup| run(setup, "deep", || raise(libc::SIGSEGV));
     each_in_a_child(
-        "a_fault_signal_that_was_sent_has_its_default_action",
+        "fault::a_fault_signal_that_was_sent_has_its_default_action",
         act,
         |setup, ending| {
             // std's handler, which is there before ours, takes a signal that was sent for a fault and
@@ -233,16 +178,20 @@ fn an_os_threads_overflow_is_stds() {
         let thread = std::thread::Builder::new().name("plain".to_owned());
         let _ = thread.spawn(overflow).expect("one more thread").join();
     };
-    each_in_a_child("an_os_threads_overflow_is_stds", act, |setup, ending| {
-        let said = &ending.said;
-        assert_eq!(
-            ending.status.signal(),
-            Some(libc::SIGABRT),
-            "{setup:?}: {said}"
-        );
-        assert!(said.contains("thread 'plain'"), "{setup:?}: {said}");
-        assert!(!said.contains("virtual thread"), "{setup:?}: {said}");
-    });
+    each_in_a_child(
+        "fault::an_os_threads_overflow_is_stds",
+        act,
+        |setup, ending| {
+            let said = &ending.said;
+            assert_eq!(
+                ending.status.signal(),
+                Some(libc::SIGABRT),
+                "{setup:?}: {said}"
+            );
+            assert!(said.contains("thread 'plain'"), "{setup:?}: {said}");
+            assert!(!said.contains("virtual thread"), "{setup:?}: {said}");
+        },
+    );
 }
 
 #[test]
@@ -252,7 +201,7 @@ fn a_handler_from_before_gets_the_faults_unchanged() {
         run(setup, "deep", follow_a_null_pointer);
     };
     each_in_a_child(
-        "a_handler_from_before_gets_the_faults_unchanged",
+        "fault::a_handler_from_before_gets_the_faults_unchanged",
         act,
         |setup, ending| assert_eq!(ending.status.code(), Some(42), "{setup:?}: {}", ending.said),
     );
@@ -265,7 +214,7 @@ fn a_handler_from_before_gets_bus_errors() {
         run(setup, "deep", read_beyond_a_file);
     };
     each_in_a_child(
-        "a_handler_from_before_gets_bus_errors",
+        "fault::a_handler_from_before_gets_bus_errors",
         act,
         |setup, ending| {
             assert_eq!(ending.status.code(), Some(42), "{setup:?}: {}", ending.said);
@@ -276,7 +225,7 @@ fn a_handler_from_before_gets_bus_errors() {
 #[test]
 fn an_unwinding_body_aborts() {
     let act = |setup| run(setup, "loose", || std::panic::resume_unwind(Box::new(())));
-    each_in_a_child("an_unwinding_body_aborts", act, |setup, ending| {
+    each_in_a_child("fault::an_unwinding_body_aborts", act, |setup, ending| {
         let said = &ending.said;
         assert_eq!(
             ending.status.signal(),
