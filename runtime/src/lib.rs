@@ -6,6 +6,7 @@ pub mod thread;
 
 mod carrier;
 mod continuation;
+mod os;
 mod park;
 mod pin;
 mod primitive;
@@ -13,6 +14,7 @@ mod runtime;
 mod watchdog;
 
 use carrier::current;
+pub use os::{io, net};
 pub use pin::{native, pinned};
 
 pub use continuation::{ParseStacksError, Stacks};

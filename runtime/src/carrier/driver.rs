@@ -4,9 +4,13 @@
 //! threads of different carriers and each of them gets the edge. An epoll entry carries slot and generation, and a
 //! descriptor is taken out of every epoll before it is closed, so readiness never reaches the next owner of
 //! its number.
+//!
+//! **Invariant (no lost edge):** a [`Source`] is read and changed only by its carrier's OS thread: by the poll below,
+//! and by the virtual thread mounted there. So no edge can be collected between an attempt that would block and
+//! the wait that follows it; what becomes ready in between is collected later, and finds the waiter.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Weak};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -15,7 +19,6 @@ use rustix::time::Timespec;
 
 use super::Carrier;
 use crate::park::Waiter;
-use crate::primitive::{AtomicBool, Ordering};
 
 /// The entry of the carrier's own wake-up descriptor.
 const WAKE_UP: u64 = u64::MAX;
@@ -35,7 +38,7 @@ struct Slots {
 #[derive(Default)]
 struct Slot {
     generation: u32,
-    source: Weak<Readiness>,
+    source: Option<Arc<Source>>,
 }
 
 /// One direction of a descriptor.
@@ -45,25 +48,28 @@ pub(crate) enum Direction {
     Write,
 }
 
-/// Who waits for one descriptor, in both directions.
+/// What one carrier knows of one descriptor, and which of its threads wait for it.
 #[derive(Default)]
-struct Readiness {
-    read: Side,
-    write: Side,
-}
+pub(crate) struct Source(Mutex<[Side; 2]>);
 
 #[derive(Default)]
 struct Side {
-    /// An edge came since this was last cleared.
-    edge: AtomicBool,
-    waiters: Mutex<Vec<Waiter>>,
+    /// An attempt found nothing left, and no edge has come since.
+    drained: bool,
+    /// An attempt that takes little does not prove that nothing is left: the other end is gone, so that the
+    /// descriptor stays ready without a further edge, or urgent data was seen.
+    unclear: bool,
+    waiters: Vec<Waiter>,
 }
 
 /// A descriptor's registrations with the carriers that have waited for it.
 #[derive(Default)]
-pub(crate) struct Registration {
-    readiness: Arc<Readiness>,
-    carriers: Mutex<Vec<(Arc<Carrier>, u64)>>,
+pub(crate) struct Registration(Mutex<Vec<Entry>>);
+
+struct Entry {
+    carrier: Arc<Carrier>,
+    token: u64,
+    source: Arc<Source>,
 }
 
 impl Driver {
@@ -98,14 +104,7 @@ impl Driver {
             }
             let source = self.slots.lock().find(data);
             if let Some(source) = source {
-                let flags = event.flags;
-                let broken = EventFlags::HUP | EventFlags::ERR;
-                if flags.intersects(EventFlags::IN | EventFlags::RDHUP | EventFlags::PRI | broken) {
-                    source.read.wake_all();
-                }
-                if flags.intersects(EventFlags::OUT | broken) {
-                    source.write.wake_all();
-                }
+                source.collect(event.flags);
             }
         }
     }
@@ -124,8 +123,8 @@ impl Driver {
         .is_ok_and(|ready| ready > 0)
     }
 
-    fn add(&self, fd: BorrowedFd<'_>, readiness: &Arc<Readiness>) -> std::io::Result<u64> {
-        let token = self.slots.lock().insert(Arc::downgrade(readiness));
+    fn add(&self, fd: impl AsFd, source: &Arc<Source>) -> std::io::Result<u64> {
+        let token = self.slots.lock().insert(Arc::clone(source));
         let interest = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
         if let Err(error) = epoll::add(&self.epoll, fd, EventData::new_u64(token), interest) {
             self.slots.lock().remove(token);
@@ -134,21 +133,21 @@ impl Driver {
         Ok(token)
     }
 
-    fn remove(&self, fd: BorrowedFd<'_>, token: u64) {
-        self.slots.lock().remove(token);
+    fn remove(&self, fd: impl AsFd, token: u64) {
         // Fails only if the descriptor was closed behind our back; then the kernel has removed it.
         let _ = epoll::delete(&self.epoll, fd);
+        self.slots.lock().remove(token);
     }
 }
 
 impl Slots {
-    fn insert(&mut self, source: Weak<Readiness>) -> u64 {
+    fn insert(&mut self, source: Arc<Source>) -> u64 {
         let index = self.free.pop().unwrap_or_else(|| {
             self.entries.push(Slot::default());
             u32::try_from(self.entries.len() - 1).unwrap_or(u32::MAX)
         });
         let slot = &mut self.entries[index as usize];
-        slot.source = source;
+        slot.source = Some(source);
         u64::from(slot.generation) << 32 | u64::from(index)
     }
 
@@ -157,75 +156,97 @@ impl Slots {
         let slot = &mut self.entries[index as usize];
         // The all-ones token is the wake-up's.
         slot.generation = (slot.generation + 1) % (u32::MAX - 1);
-        slot.source = Weak::new();
+        slot.source = None;
         self.free.push(index);
     }
 
-    fn find(&self, token: u64) -> Option<Arc<Readiness>> {
+    fn find(&self, token: u64) -> Option<Arc<Source>> {
         let slot = self.entries.get(token as u32 as usize)?;
         (slot.generation == (token >> 32) as u32)
-            .then(|| slot.source.upgrade())
+            .then(|| slot.source.clone())
             .flatten()
     }
 }
 
+impl Source {
+    fn collect(&self, flags: EventFlags) {
+        let broken = EventFlags::HUP | EventFlags::ERR;
+        // A read stops at urgent data, though more may stand behind it.
+        let lasting = EventFlags::RDHUP | EventFlags::PRI | broken;
+        let mut sides = self.0.lock();
+        let [read, write] = &mut *sides;
+        if flags.intersects(EventFlags::IN | lasting) {
+            read.edge(flags.intersects(lasting));
+        }
+        if flags.intersects(EventFlags::OUT | broken) {
+            write.edge(flags.intersects(broken));
+        }
+    }
+
+    /// Would an attempt find nothing, as far as is known?
+    pub(crate) fn is_drained(&self, direction: Direction) -> bool {
+        self.0.lock()[direction as usize].drained
+    }
+
+    /// An attempt found nothing left.
+    pub(crate) fn set_drained(&self, direction: Direction) {
+        let side = &mut self.0.lock()[direction as usize];
+        side.drained = !side.unclear;
+    }
+
+    /// The next edge wakes `waiter`.
+    pub(crate) fn enlist(&self, direction: Direction, waiter: &Waiter) {
+        let waiters = &mut self.0.lock()[direction as usize].waiters;
+        waiters.retain(Waiter::is_current);
+        waiters.push(waiter.clone());
+    }
+}
+
 impl Side {
-    fn wake_all(&self) {
-        self.edge.store(true, Ordering::SeqCst);
-        let waiters = std::mem::take(&mut *self.waiters.lock());
-        for waiter in waiters {
+    fn edge(&mut self, lasting: bool) {
+        self.drained = false;
+        self.unclear |= lasting;
+        for waiter in self.waiters.drain(..) {
             waiter.wake();
         }
     }
 }
 
 impl Registration {
-    fn side(&self, direction: Direction) -> &Side {
-        match direction {
-            Direction::Read => &self.readiness.read,
-            Direction::Write => &self.readiness.write,
-        }
+    /// What that carrier knows of the descriptor, if it has been registered there.
+    pub(crate) fn get(&self, carrier: &Arc<Carrier>) -> Option<Arc<Source>> {
+        let entries = self.0.lock();
+        let entry = entries
+            .iter()
+            .find(|entry| Arc::ptr_eq(&entry.carrier, carrier))?;
+        Some(Arc::clone(&entry.source))
     }
 
-    /// Forgets edges seen so far; call before the attempt that may say "would block".
-    pub(crate) fn clear_edge(&self, direction: Direction) {
-        self.side(direction).edge.store(false, Ordering::SeqCst);
-    }
-
-    /// Registers `waiter` for the next edge on `fd` with that carrier. False if an edge came since
-    /// [`clear_edge`](Self::clear_edge): try again instead of waiting.
-    pub(crate) fn enlist(
+    /// [`get`](Self::get), registering `fd` there first if it is new. The kernel reports readiness that a new
+    /// entry has already, so none is lost between the attempt before and the wait after.
+    pub(crate) fn get_or_add(
         &self,
         carrier: &Arc<Carrier>,
         fd: impl AsFd,
-        direction: Direction,
-        waiter: &Waiter,
-    ) -> std::io::Result<bool> {
-        let side = self.side(direction);
-        {
-            let mut waiters = side.waiters.lock();
-            waiters.retain(Waiter::is_current);
-            waiters.push(waiter.clone());
+    ) -> std::io::Result<Arc<Source>> {
+        if let Some(source) = self.get(carrier) {
+            return Ok(source);
         }
-        let mut carriers = self.carriers.lock();
-        if !carriers
-            .iter()
-            .any(|(known, _)| Arc::ptr_eq(known, carrier))
-        {
-            // A fresh entry reports readiness that is there already, so no edge is lost between the two.
-            let token = carrier.driver.add(fd.as_fd(), &self.readiness)?;
-            carriers.push((Arc::clone(carrier), token));
-        }
-        drop(carriers);
-        Ok(!side.edge.load(Ordering::SeqCst))
+        // Only the carrier's own OS thread registers with it, so nobody else adds the same pair meanwhile.
+        let source = Arc::<Source>::default();
+        let token = carrier.driver.add(fd, &source)?;
+        self.0.lock().push(Entry {
+            carrier: Arc::clone(carrier),
+            token,
+            source: Arc::clone(&source),
+        });
+        Ok(source)
     }
 
-    /// Takes `fd` out of every epoll and wakes all who wait for it; call before closing it.
+    /// Takes `fd` out of every epoll; call before closing it. Nobody waits for it then, since a wait borrows it.
     pub(crate) fn withdraw(&self, fd: impl AsFd) {
-        for (carrier, token) in std::mem::take(&mut *self.carriers.lock()) {
-            carrier.driver.remove(fd.as_fd(), token);
+        for entry in std::mem::take(&mut *self.0.lock()) {
+            entry.carrier.driver.remove(&fd, entry.token);
         }
-        self.readiness.read.wake_all();
-        self.readiness.write.wake_all();
     }
 }

@@ -1,0 +1,10 @@
+//! What waits for the operating system, with std's names: sockets.
+//!
+//! Everything here waits through the door of [`crate::park`]; on a plain OS thread it waits as std does. The public
+//! paths are in the crate's root (`vt_runtime::net`).
+
+pub mod io;
+pub mod net;
+
+mod limits;
+mod polled;

@@ -1,0 +1,126 @@
+//! From what a user writes to addresses; host names are asked for without keeping the carrier.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::{option, slice, vec};
+
+use crate::native;
+
+/// What can be turned into addresses, as [`std::net::ToSocketAddrs`].
+///
+/// A trait of its own because std's asks the operating system for a name on the calling thread, and would keep the
+/// carrier for as long as that takes.
+pub trait ToSocketAddrs {
+    /// The addresses, in the order to try them in.
+    type Iter: Iterator<Item = SocketAddr>;
+
+    /// Resolves.
+    ///
+    /// # Errors
+    ///
+    /// A name that cannot be parsed or is not known.
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter>;
+}
+
+macro_rules! one_address {
+    ($($source:ty),+) => {$(
+        impl ToSocketAddrs for $source {
+            type Iter = option::IntoIter<SocketAddr>;
+
+            fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+                std::net::ToSocketAddrs::to_socket_addrs(self)
+            }
+        }
+    )+};
+}
+
+one_address!(
+    SocketAddr,
+    SocketAddrV4,
+    SocketAddrV6,
+    (IpAddr, u16),
+    (Ipv4Addr, u16),
+    (Ipv6Addr, u16)
+);
+
+impl ToSocketAddrs for (&str, u16) {
+    type Iter = vec::IntoIter<SocketAddr>;
+
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+        let (host, port) = *self;
+        match host.parse::<IpAddr>() {
+            Ok(ip) => Ok(vec![SocketAddr::new(ip, port)].into_iter()),
+            Err(_) => look_up(|| std::net::ToSocketAddrs::to_socket_addrs(&(host, port))),
+        }
+    }
+}
+
+impl ToSocketAddrs for (String, u16) {
+    type Iter = vec::IntoIter<SocketAddr>;
+
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+        (&*self.0, self.1).to_socket_addrs()
+    }
+}
+
+impl ToSocketAddrs for str {
+    type Iter = vec::IntoIter<SocketAddr>;
+
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+        match self.parse() {
+            Ok(address) => Ok(vec![address].into_iter()),
+            Err(_) => look_up(|| std::net::ToSocketAddrs::to_socket_addrs(self)),
+        }
+    }
+}
+
+impl ToSocketAddrs for String {
+    type Iter = vec::IntoIter<SocketAddr>;
+
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+        (**self).to_socket_addrs()
+    }
+}
+
+impl<'a> ToSocketAddrs for &'a [SocketAddr] {
+    type Iter = std::iter::Cloned<slice::Iter<'a, SocketAddr>>;
+
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+        Ok(self.iter().cloned())
+    }
+}
+
+impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {
+    type Iter = T::Iter;
+
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+        (**self).to_socket_addrs()
+    }
+}
+
+/// The system's resolver reads files and waits for servers: a foreign call that blocks.
+fn look_up(
+    resolve: impl FnOnce() -> io::Result<vec::IntoIter<SocketAddr>>,
+) -> io::Result<vec::IntoIter<SocketAddr>> {
+    native::call("getaddrinfo", resolve)
+}
+
+/// Tries each address until one works; the error is the last one's.
+pub(super) fn first<T>(
+    addresses: impl ToSocketAddrs,
+    mut attempt: impl FnMut(SocketAddr) -> io::Result<T>,
+) -> io::Result<T> {
+    let mut last = None;
+    for address in addresses.to_socket_addrs()? {
+        match attempt(address) {
+            Ok(value) => return Ok(value),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the name stands for no address at all",
+        )
+    }))
+}

@@ -1,0 +1,74 @@
+//! Sockets that unmount: on both backends, between virtual threads and with plain OS threads at the other end.
+//!
+//! Nothing here may hang: `on_both` ends the process when a test takes longer than its limit.
+
+mod lifetimes;
+mod tcp;
+mod waits;
+
+use std::io::{Read, Write};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use vt_runtime::net::{TcpListener, TcpStream};
+use vt_runtime::{Runtime, Stacks};
+
+/// Longer than any test takes on a loaded machine.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// Runs `test` once with each backend.
+fn on_both(carriers: usize, test: impl Fn(&Runtime)) {
+    for stacks in [Stacks::Dense, Stacks::Generator] {
+        let runtime = Runtime::builder()
+            .stacks(stacks)
+            .carriers(carriers)
+            .pin_threshold(Duration::ZERO)
+            .build()
+            .expect("carriers can be started");
+        within_limit(|| test(&runtime));
+    }
+}
+
+/// Ends the process if `f` does not end in time.
+fn within_limit(f: impl FnOnce()) {
+    let (done, ended) = channel::<()>();
+    let name = std::thread::current().name().unwrap_or("a test").to_owned();
+    std::thread::Builder::new()
+        .name("kill-timer".to_owned())
+        .spawn(move || {
+            if ended.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("{name} hangs");
+                std::process::abort();
+            }
+        })
+        .expect("an OS thread for the kill timer");
+    f();
+    drop(done);
+}
+
+/// A listener of the runtime's on a free port, and its address.
+fn listener() -> (TcpListener, std::net::SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    (listener, address)
+}
+
+/// A connection: our end, and the other as std's, for the test's own OS thread.
+fn pair() -> (TcpStream, std::net::TcpStream) {
+    let (listener, address) = listener();
+    let other = std::net::TcpStream::connect(address).expect("it listens");
+    let (ours, _) = listener.accept().expect("a connection is there");
+    (ours, other)
+}
+
+/// Sends back what comes, until the other end is closed.
+fn echo(mut stream: TcpStream) {
+    let mut buffer = [0; 4096];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => stream.write_all(&buffer[..count]).expect("the peer reads"),
+            Err(error) => panic!("read: {error}"),
+        }
+    }
+}
