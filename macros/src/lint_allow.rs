@@ -3,7 +3,7 @@
 //! The lint reads the source, so the macro only checks what it is given and emits the item untouched. A
 //! missing reason compiles: the lint reports it, on the attribute's line.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::Meta;
 
 use crate::args::{self, Errors};
@@ -36,9 +36,10 @@ pub(crate) fn attribute(arguments: TokenStream, item: TokenStream) -> TokenStrea
     let mut errors = Errors::default();
     let mut rules = 0;
     let whole = arguments.clone();
-    if whole.to_string().contains('-') && syn::parse2::<Meta>(whole.clone()).is_err() {
+    let dash = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == '-');
+    if let Some(dash) = whole.clone().into_iter().find(dash) {
         errors.over(
-            &whole,
+            &dash,
             "write rule names with `_` here: `lint_allow(blocking_in_guard, reason = \"..\")`",
         );
         return errors.beside(item);

@@ -6,6 +6,7 @@ pub mod thread;
 
 mod carrier;
 mod continuation;
+mod expansion;
 mod os;
 mod park;
 mod pin;
@@ -22,3 +23,12 @@ pub use runtime::{
     BuildError, DeadlockPolicy, Metrics, PinnedTime, Runtime, RuntimeBuilder, SettingError,
     ShutdownReport, SpawnError,
 };
+
+/// What the macros' expansions name. No API: it changes with any release.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::expansion::{ExitCode, Main, NativeClass, Test, native_call};
+}
+
+#[doc(inline)]
+pub use vt_macros::{lint_allow, main, native, park_safe, park_safe_items, test};

@@ -7,6 +7,7 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{
     Attribute, Expr, ExprLit, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Lit, Meta, Pat,
     Safety, Type,
@@ -112,12 +113,11 @@ fn wrap(
     let (foreign, own) = share(attrs);
     let Frame { abi, inherited, .. } = frame;
 
-    // Parameters of mixed hygiene cannot hide the foreign function, whatever they are called.
     let params = sig
         .inputs
         .iter()
         .enumerate()
-        .map(|(index, input)| param(index, input))
+        .map(|(index, input)| param(index, input, name))
         .collect::<Vec<_>>();
     let names = params.iter().map(|(_, name, _)| name).collect::<Vec<_>>();
     let wrapped = params
@@ -204,26 +204,21 @@ fn symbol(foreign: &[Attribute], name: &Ident) -> String {
     renamed.unwrap_or_else(|| name.to_string().trim_start_matches("r#").to_owned())
 }
 
-fn param(index: usize, input: &FnArg) -> (Vec<Attribute>, Ident, Type) {
-    let fallback =
-        |span: Span| Ident::new(&format!("arg{index}"), Span::mixed_site().located_at(span));
+/// A parameter of the wrapper, with a name where the declaration has none or one that its own function hides.
+fn param(index: usize, input: &FnArg, function: &Ident) -> (Vec<Attribute>, Ident, Type) {
+    let numbered = |span: Span| Ident::new(&format!("arg{index}"), generated(span));
     match input {
         FnArg::Typed(typed) => {
             let name = match &*typed.pat {
-                Pat::Ident(binding) => {
-                    let mut name = binding.ident.clone();
-                    name.set_span(Span::mixed_site().located_at(binding.ident.span()));
-                    name
-                }
-                _ => fallback(Span::call_site()),
+                Pat::Ident(binding) if binding.ident != *function => binding.ident.clone(),
+                other => numbered(other.span()),
             };
             (typed.attrs.clone(), name, (*typed.ty).clone())
         }
         // A foreign function has no receiver; the compiler says so on the declaration.
-        FnArg::Receiver(receiver) => (
-            Vec::new(),
-            fallback(receiver.self_token.span),
-            Type::Verbatim(quote!(())),
-        ),
+        FnArg::Receiver(receiver) => {
+            let ty = Type::Verbatim(quote!(()));
+            (Vec::new(), numbered(receiver.self_token.span), ty)
+        }
     }
 }

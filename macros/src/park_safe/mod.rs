@@ -125,8 +125,6 @@ fn expand(
     original: &TokenStream,
     mut errors: Errors,
 ) -> TokenStream {
-    all.iter()
-        .for_each(|annotated| refuse::unswappable_kind(annotated, &mut errors));
     let mut renames = names::Renames(options.renamed());
     all.iter_mut()
         .for_each(|annotated| annotated.visit(&mut renames));

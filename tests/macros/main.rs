@@ -1,0 +1,4 @@
+//! The macros at work: what their expansions do at run time.
+
+mod entry;
+mod native;
