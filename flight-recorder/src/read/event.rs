@@ -99,6 +99,12 @@ impl<'c> Event<'c> {
         self.at
     }
 
+    /// Bytes its fields take.
+    #[must_use]
+    pub const fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
     /// When it began, in nanoseconds since the Unix epoch; 0 where it does not say.
     #[must_use]
     pub fn start_ns(&self) -> i64 {

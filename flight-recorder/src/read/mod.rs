@@ -7,6 +7,7 @@
 mod chunk;
 mod cursor;
 mod event;
+mod pin;
 mod types;
 mod value;
 mod window;
@@ -18,6 +19,7 @@ use std::path::Path;
 
 pub use self::chunk::Chunk;
 pub use self::event::{Event, Frame, Thread};
+pub use self::pin::Pin;
 pub use self::types::{Field, Type};
 pub use self::value::Value;
 use self::window::Window;

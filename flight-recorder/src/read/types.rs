@@ -11,6 +11,8 @@ pub(crate) enum Shape {
     Boolean,
     Byte,
     Integer,
+    /// The same of 32 bits: a negative one is stored in five bytes by some writers, in nine by others.
+    Int,
     Float,
     Double,
     Text,
@@ -204,7 +206,8 @@ fn shape(type_name: &str, of: usize) -> Shape {
     match type_name {
         "boolean" => Shape::Boolean,
         "byte" => Shape::Byte,
-        "char" | "short" | "int" | "long" => Shape::Integer,
+        "char" | "long" => Shape::Integer,
+        "short" | "int" => Shape::Int,
         "float" => Shape::Float,
         "double" => Shape::Double,
         "java.lang.String" => Shape::Text,

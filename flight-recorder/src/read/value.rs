@@ -214,6 +214,7 @@ impl<'a> Resolver<'a> {
             Shape::Boolean => Value::Boolean(cursor.byte()? != 0),
             Shape::Byte => Value::Integer(i64::from(cursor.byte()?.cast_signed())),
             Shape::Integer => Value::Integer(cursor.integer()?.cast_signed()),
+            Shape::Int => Value::Integer(i64::from((cursor.integer()? as u32).cast_signed())),
             Shape::Float => {
                 let bytes = cursor.take(4)?.try_into().map_err(|_| SHORT)?;
                 Value::Float(f64::from(f32::from_be_bytes(bytes)))
@@ -259,7 +260,7 @@ pub(super) fn skip(
     for _ in 0..count {
         match field.shape {
             Shape::Boolean | Shape::Byte => _ = cursor.byte()?,
-            Shape::Integer => _ = cursor.integer()?,
+            Shape::Integer | Shape::Int => _ = cursor.integer()?,
             Shape::Float => _ = cursor.take(4)?,
             Shape::Double => _ = cursor.take(8)?,
             Shape::Text => cursor.skip_text()?,

@@ -1,0 +1,105 @@
+//! `pinned-sites`: pins by place, the most harmful first: by how long others waited for the carriers
+//! they kept, then by how long they kept them.
+
+use std::collections::BTreeMap;
+
+use vt_flight_recorder::{Event, Pin};
+
+use super::View;
+use super::tally::{Tally, ranked};
+use crate::table::{Cell, Table};
+
+/// What makes pins the same.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Site {
+    /// The line that waited.
+    pub(crate) blocked_at: String,
+    /// The line that pinned.
+    pub(crate) pinned_at: String,
+    /// Why: the reason and what it names.
+    pub(crate) reason: String,
+}
+
+impl Site {
+    pub(crate) fn of(pin: &Pin) -> Self {
+        let named = [&pin.lock, &pin.native]
+            .into_iter()
+            .find(|name| !name.is_empty());
+        let reason = match named {
+            Some(name) => format!("{} {name}", pin.reason),
+            None => pin.reason.clone(),
+        };
+        Self {
+            blocked_at: pin.site(),
+            pinned_at: pin.pinned_at.clone(),
+            reason,
+        }
+    }
+}
+
+/// What the pins of one site came to.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Harm {
+    pub(crate) kept: Tally,
+    pub(crate) stranded: i64,
+    pub(crate) stranded_ns: i64,
+}
+
+/// Pins by site.
+#[derive(Debug, Default)]
+pub(crate) struct PinnedSites(pub(crate) BTreeMap<Site, Harm>);
+
+impl PinnedSites {
+    /// Takes a pin, ended or not.
+    pub(crate) fn add(&mut self, pin: &Pin) {
+        let harm = self.0.entry(Site::of(pin)).or_default();
+        harm.kept.add(pin.duration_ns);
+        harm.stranded = harm.stranded.max(pin.stranded);
+        harm.stranded_ns = harm.stranded_ns.saturating_add(pin.stranded_ns);
+    }
+}
+
+impl View for PinnedSites {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
+            self.add(&pin);
+        }
+    }
+
+    fn table(self: Box<Self>) -> Table {
+        let mut table = Table::new(
+            "Pinned sites, worst first: by the waiting of those they stranded",
+            &[
+                ("Stranded Time", "stranded_ns"),
+                ("Most Stranded", "stranded"),
+                ("Pins", "count"),
+                ("Total", "total_ns"),
+                ("99 %", "p99_ns"),
+                ("Longest", "longest_ns"),
+                ("Blocked At", "blocked_at"),
+                ("Pinned At", "pinned_at"),
+                ("Reason", "reason"),
+            ],
+        );
+        let rows = ranked(self.0, |harm| (harm.stranded_ns, harm.kept.total));
+        for (site, mut harm) in rows {
+            let [count, longest, total] = harm.kept.cells();
+            table.row(vec![
+                Cell::Span(harm.stranded_ns),
+                Cell::Count(harm.stranded.unsigned_abs()),
+                count,
+                total,
+                Cell::Span(harm.kept.quantile(0.99)),
+                longest,
+                Cell::text(site.blocked_at),
+                Cell::text(site.pinned_at),
+                Cell::text(site.reason),
+            ]);
+        }
+        table
+    }
+
+    fn none(&self) -> &'static str {
+        "No virtual thread was pinned."
+    }
+}
