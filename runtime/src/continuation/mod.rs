@@ -26,6 +26,13 @@
 //! Must not: know about scheduling, parking, events or pins.
 
 mod budget;
+#[cfg_attr(
+    not(all(
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    )),
+    path = "dense_absent.rs"
+)]
 mod dense;
 mod extent;
 mod fault;
