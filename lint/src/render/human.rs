@@ -61,7 +61,7 @@ fn one(finding: &Finding, view: &View<'_>, notes: &[&str], style: Style) -> Stri
     };
     let primary = &finding.primary;
     let primary_text = view.texts.of(&primary.file);
-    let mut main = level
+    let main = level
         .primary_title(finding.message.as_str())
         .id(finding.rule.name())
         .elements([snippet(
@@ -82,20 +82,19 @@ fn one(finding: &Finding, view: &View<'_>, notes: &[&str], style: Style) -> Stri
         .chain(&finding.chain)
         .map(|label| (view.texts.of(&label.span.file), label))
         .collect();
-    for note in notes {
-        main = main.element(Shown::NOTE.message(*note));
-    }
-    if finding.fix.is_none() {
-        for help in &finding.help {
-            main = main.element(Shown::HELP.message(help.as_str()));
-        }
-    }
     let mut groups = vec![main];
     for (text, label) in &others {
         let place = snippet(text, &label.span, view, style, [].iter(), None);
         groups.push(
             Group::with_title(Shown::NOTE.secondary_title(label.text.as_str())).element(place),
         );
+    }
+    // Below a chain, why and what to do follow the chain instead of cutting it off from its call.
+    if let Some(last) = groups.pop() {
+        let notes = notes.iter().map(|note| Shown::NOTE.message(*note));
+        let help = finding.help.iter().filter(|_| finding.fix.is_none());
+        let help = help.map(|help| Shown::HELP.message(help.as_str()));
+        groups.push(last.elements(notes.chain(help)));
     }
     let fixed_texts: Vec<(Arc<str>, &Span)>;
     if let Some(fix) = &finding.fix {

@@ -1,0 +1,8 @@
+//! The program as people and services call it, on small whole workspaces.
+
+mod hostile;
+mod project;
+mod selection;
+mod settings;
+mod since;
+mod usage;
