@@ -194,20 +194,24 @@ impl StackPool {
         Ok(Reservation { place })
     }
 
-    /// Gives the memory of stacks back that nobody needed since the last call; to be called now and then,
-    /// about once a second, also for some seconds after the last thread has ended. Bounded work: says
-    /// whether there is more to do at once.
+    /// Gives the memory of stacks back that nobody needed since the last call; to be called about once a
+    /// second while [`has_idle`](Self::has_idle). Bounded work: says whether there is more to do at once.
     pub(crate) fn give_back_idle(&self) -> bool {
         let more_dense = self.store.give_back_idle();
         let (unneeded, more_portable) = self.finished.lock().take_unneeded(SLICE);
         drop(unneeded);
         more_dense || more_portable
     }
+
+    /// Whether there is memory that [`give_back_idle`](Self::give_back_idle) would give back in time.
+    pub(crate) fn has_idle(&self) -> bool {
+        self.store.has_idle() || self.finished.lock().len() > 0
+    }
 }
 
 #[cfg(test)]
 impl StackPool {
-    pub(super) fn idle_generators(&self) -> usize {
+    pub(super) fn finished_generators(&self) -> usize {
         self.finished.lock().len()
     }
 }

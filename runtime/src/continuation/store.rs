@@ -100,6 +100,11 @@ impl Store {
         more
     }
 
+    /// Whether idle stacks hold memory, those on shelves aside.
+    pub(super) fn has_idle(&self) -> bool {
+        self.classes.iter().any(|stock| stock.lock().warm.len() > 0)
+    }
+
     fn shelf(&self) -> &Mutex<Shelf> {
         thread_local! {
             static NUMBER: usize = {

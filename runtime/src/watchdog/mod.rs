@@ -4,8 +4,8 @@
 //! kernel, threads that compute or starve. It runs no foreign code, takes no lock that is held over foreign code, sends
 //! no signal, and sleeps while nothing is mounted. What it finds goes to `vt-events`.
 //!
-//! **Period:** 5 ms while any carrier is awake, doubling up to 100 ms while none is, then no look at all until a
-//! carrier that leaves its sleep stirs it.
+//! **Period:** 5 ms while any carrier is awake, doubling up to 100 ms while none is; then, as soon as the memory of
+//! idle stacks has gone back to the system, no look at all until a carrier that leaves its sleep stirs it.
 
 mod procfs;
 mod report;
@@ -31,6 +31,9 @@ const LONGEST_FIRST: u64 = 2 * SHORTEST_PERIOD.as_nanos() as u64;
 const LEAST_SAMPLED: u64 = 20_000_000;
 /// A pin or stall is reported while it lasts from the tenfold threshold, and from this.
 const LEAST_LIVE: u64 = 200_000_000;
+
+/// Memory of stacks that nobody needed for so long goes back to the system.
+const STACKS_KEPT: u64 = 1_000_000_000;
 
 /// Where carriers find their watchdog.
 #[derive(Default)]
@@ -80,6 +83,7 @@ pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
 fn run(runtime: &Weak<Shared>) {
     let mut watches: Vec<Watch> = Vec::new();
     let mut period = SHORTEST_PERIOD;
+    let mut stacks_due = 0;
     while let Some(shared) = runtime.upgrade().filter(|shared| !shared.may_end()) {
         let now = event::now().0;
         let mut stays = false;
@@ -96,7 +100,12 @@ fn run(runtime: &Weak<Shared>) {
         } else {
             (period * 2).min(LONGEST_PERIOD)
         };
-        let rests = period == LONGEST_PERIOD && shared.watchdog.prepare_sleep(&shared);
+        if now >= stacks_due && !shared.stacks.give_back_idle() {
+            stacks_due = now + STACKS_KEPT;
+        }
+        let rests = period == LONGEST_PERIOD
+            && !shared.stacks.has_idle()
+            && shared.watchdog.prepare_sleep(&shared);
         let sleep = if rests { None } else { Some(period) };
         // The runtime may end while this sleeps: hold no handle meanwhile, but keep the place to be woken at.
         let place = Arc::clone(&shared.watchdog);

@@ -129,7 +129,9 @@ fn memory_of_a_burst_is_given_back() {
         let resident = || extents.iter().filter(|extent| extent.used() > 0).count();
         drop(all);
         assert_eq!(resident(), BURST, "{setup:?}: they may be needed at once");
+        assert!(pool.has_idle(), "{setup:?}");
         let_idle_memory_go(&pool);
+        assert!(!pool.has_idle(), "{setup:?}");
         assert!(
             resident() < 100,
             "{setup:?}: {} are still resident",
@@ -174,7 +176,7 @@ fn finished_generators_of_another_size_make_room() {
             }
             drop(both);
             assert!(
-                pool.idle_generators() <= 2,
+                pool.finished_generators() <= 2,
                 "{setup:?}: more mapped than there may be"
             );
         }
