@@ -12,7 +12,7 @@ fn hostile() -> Project {
         (
             "Cargo.toml",
             "[package]\nname = 'trap'\nversion = '0.1.0'\nedition = '2024'\nbuild = 'build.rs'\n\
-             [dependencies]\ntrap-macros = { path = 'macros' }\nmissing = '1'\n[workspace]\nmembers = ['macros']\n",
+             [dependencies]\ntrap-macros = { path = 'macros' }\n[workspace]\nmembers = ['macros']\n",
         ),
         (
             "build.rs",
@@ -28,7 +28,6 @@ fn hostile() -> Project {
             "mod outside;\nmod pipe;\nmod turning;\n#[path = \"../../../../../../etc/passwd\"]\nmod passwd;\n\
              include!(\"/dev/zero\");\ntrap_macros::expand!();\npub fn f() {}\n",
         ),
-        ("rust-toolchain.toml", "[toolchain]\npath = './toolchain'\n"),
     ]);
     let script = |path: &str| {
         let mark = project.path(&format!("mark-{}", path.replace('/', "-")));
@@ -40,6 +39,11 @@ fn hostile() -> Project {
             .expect("executable");
         project.path(path).display().to_string()
     };
+    let toolchain = project.path("toolchain").display().to_string();
+    project.write(
+        "rust-toolchain.toml",
+        &format!("[toolchain]\npath = '{toolchain}'\n"),
+    );
     script("toolchain/bin/cargo");
     script("toolchain/bin/rustc");
     let tool = script("hook");
@@ -115,4 +119,21 @@ fn nothing_of_the_checked_code_runs_and_nothing_is_written() {
             "{arguments:?} shows a file from outside: {outcome:?}"
         );
     }
+}
+
+#[test]
+fn a_pinned_toolchain_that_is_not_installed_and_a_missing_lock_file_do_not_matter() {
+    let project = Project::library("pub fn f() {}\n");
+    project.write("rust-toolchain.toml", "[toolchain]\nchannel = '1.0.99'\n");
+    project.write(
+        "Cargo.toml",
+        "[package]\nname = 'shop'\nversion = '0.1.0'\nedition = '2024'\n[dependencies]\nno-such-crate-anywhere = '9'\n",
+    );
+    let outcome = project.lint(&["-v"]);
+    assert_eq!(outcome.code, 0, "{outcome:?}");
+    assert!(
+        !outcome.err.contains("its manifests were read instead"),
+        "{outcome:?}"
+    );
+    assert!(!project.path("Cargo.lock").exists());
 }
