@@ -1,0 +1,28 @@
+/* Foreign functions that block, compute or call back, for the acceptance cases. */
+#include <time.h>
+
+static long long now(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Sleeps in the kernel for that many milliseconds. */
+void c_block(int ms) {
+    long long end = now(CLOCK_MONOTONIC) + ms * 1000000LL;
+    for (;;) {
+        long long left = end - now(CLOCK_MONOTONIC);
+        if (left <= 0) return;
+        struct timespec t = { left / 1000000000LL, left % 1000000000LL };
+        nanosleep(&t, 0);
+    }
+}
+
+/* Uses that many milliseconds of its own processor time. */
+void c_spin(int cpu_ms) {
+    long long end = now(CLOCK_THREAD_CPUTIME_ID) + cpu_ms * 1000000LL;
+    while (now(CLOCK_THREAD_CPUTIME_ID) < end) { }
+}
+
+/* Calls back once. */
+void c_call_back(void (*f)(void *), void *data) { f(data); }

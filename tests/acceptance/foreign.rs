@@ -1,0 +1,36 @@
+//! Safe faces of the C functions in `foreign.c`, declared to the runtime.
+#![expect(unsafe_code, reason = "calls C")]
+
+use std::ffi::{c_int, c_void};
+
+use vt_runtime::native;
+
+unsafe extern "C" {
+    safe fn c_block(ms: c_int);
+    safe fn c_spin(cpu_ms: c_int);
+    fn c_call_back(f: extern "C" fn(*mut c_void), data: *mut c_void);
+}
+
+/// Sleeps in the kernel.
+pub(crate) fn block(ms: i32) {
+    native::call("c_block", || c_block(ms));
+}
+
+/// Uses processor time.
+pub(crate) fn spin(cpu_ms: i32) {
+    native::call("c_spin", || c_spin(cpu_ms));
+}
+
+/// Calls `f` back from C, once.
+pub(crate) fn call_back<F: FnMut()>(mut f: F) {
+    extern "C" fn up<F: FnMut()>(data: *mut c_void) {
+        // SAFETY: `data` is the `f` below, which C gives back while `call_back` still borrows it.
+        let f = unsafe { &mut *data.cast::<F>() };
+        f();
+    }
+    let data = (&raw mut f).cast();
+    native::call("c_call_back", || {
+        // SAFETY: the signature is that of `foreign.c`; C calls `up` once, with `data`, before it returns.
+        unsafe { c_call_back(up::<F>, data) }
+    });
+}

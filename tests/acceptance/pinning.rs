@@ -1,0 +1,427 @@
+//! Pins of every kind, as the acceptance cases state them: exactly one event for each pinned wait, none without.
+
+mod foreign;
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use vt_runtime::event::{CarrierState, Event, Operation, PinReason, Pinned, WaitOutcome};
+use vt_runtime::sync::{Monitor, ReentrantLock};
+use vt_runtime::{pinned, thread};
+use vt_tests::{BACKENDS, Deadline, Gate, T, line_of, runtime};
+
+/// Loop turns of a neighbour, until the gate opens.
+fn count_turns(turns: &AtomicUsize, stop: &Gate) {
+    while !stop.is_open() {
+        turns.fetch_add(1, Ordering::SeqCst);
+        thread::yield_now();
+    }
+}
+
+fn in_units(duration: Duration) -> f64 {
+    duration.as_secs_f64() / T.as_secs_f64()
+}
+
+#[test]
+fn oc_01_a_pinned_sleep_serialises_and_says_so_exactly() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 2);
+        let idle: Vec<_> = (0..8)
+            .map(|_| {
+                runtime.spawn(|| {
+                    let monitor = Monitor::new(0);
+                    (0..10_000).for_each(|_| drop(monitor.enter()));
+                })
+            })
+            .collect();
+        idle.into_iter()
+            .for_each(|handle| handle.join().expect("no panic"));
+        assert_eq!(capture.pinned(&runtime), []);
+
+        let start = Instant::now();
+        let lines = (line!() + 5, line!() + 6);
+        let sleepers: Vec<_> = (0..8)
+            .map(|_| {
+                runtime.spawn(|| {
+                    let monitor = Monitor::new(0);
+                    let guard = monitor.enter();
+                    thread::sleep(T);
+                    drop(guard);
+                })
+            })
+            .collect();
+        sleepers
+            .into_iter()
+            .for_each(|handle| handle.join().expect("no panic"));
+        let wall = in_units(start.elapsed());
+        assert!(
+            (3.9..8.0).contains(&wall),
+            "eight sleeps on two carriers took {wall} T"
+        );
+
+        let events = capture.pinned(&runtime);
+        assert_eq!(events.len(), 8, "{events:?}");
+        for event in &events {
+            assert_eq!(
+                (event.reason, event.operation),
+                (PinReason::Monitor, Operation::Sleep)
+            );
+            assert_eq!((event.depth, event.outcome), (1, WaitOutcome::Done));
+            assert!((0.95..2.0).contains(&in_units(event.duration)), "{event:?}");
+            assert_eq!(
+                (
+                    line_of(event.pinned_at.as_ref()),
+                    line_of(event.blocked_at.as_ref())
+                ),
+                lines
+            );
+            let file = &event.blocked_at.as_ref().expect("known").file;
+            assert_eq!(&**file, "tests/acceptance/pinning.rs");
+        }
+        let distinct = |key: fn(&Pinned) -> u64| {
+            events
+                .iter()
+                .map(key)
+                .collect::<std::collections::BTreeSet<_>>()
+                .len()
+        };
+        assert_eq!(distinct(|event| event.thread.id), 8);
+        assert_eq!(distinct(|event| event.carrier), 2);
+    }
+}
+
+#[test]
+fn oc_02_a_park_aware_lock_does_not_pin() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 2);
+        let start = Instant::now();
+        let handles: Vec<_> = (0..200)
+            .map(|_| {
+                runtime.spawn(|| {
+                    let lock = ReentrantLock::new(0);
+                    let guard = lock.lock();
+                    thread::sleep(T);
+                    drop(guard);
+                })
+            })
+            .collect();
+        handles
+            .into_iter()
+            .for_each(|handle| handle.join().expect("no panic"));
+        let wall = in_units(start.elapsed());
+        assert!(
+            (0.98..4.0).contains(&wall),
+            "two hundred sleepers took {wall} T"
+        );
+
+        let start = Instant::now();
+        let shared = Arc::new(ReentrantLock::new(Cell::new(0)));
+        let handles: Vec<_> = (0..50)
+            .map(|_| {
+                let shared = Arc::clone(&shared);
+                runtime.spawn(move || {
+                    let counter = shared.lock();
+                    let before = counter.get();
+                    thread::sleep(T / 50);
+                    counter.set(before + 1);
+                })
+            })
+            .collect();
+        handles
+            .into_iter()
+            .for_each(|handle| handle.join().expect("no panic"));
+        let wall = in_units(start.elapsed());
+        assert!(
+            (0.98..4.0).contains(&wall),
+            "fifty holders in turn took {wall} T"
+        );
+        assert_eq!(shared.lock().get(), 50);
+        assert_eq!(capture.pinned(&runtime), []);
+    }
+}
+
+#[test]
+fn oc_04_nested_and_recursive_pins_keep_balance() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 1);
+        let monitors = Arc::new((Monitor::new(1), Monitor::new(2)));
+        let (turns, stop) = (Arc::new(AtomicUsize::new(0)), Gate::new());
+        let first_enter = line!() + 6;
+        let holder = {
+            let (monitors, turns, stop) = (Arc::clone(&monitors), Arc::clone(&turns), stop.clone());
+            runtime.spawn(move || {
+                let (m1, m2) = &*monitors;
+                assert!(!pinned::is_pinned());
+                let outer = m1.enter();
+                let second = m2.enter();
+                let third = m1.enter();
+                let fourth = m1.enter();
+                let before = turns.load(Ordering::SeqCst);
+                thread::sleep(T);
+                let during_pin = turns.load(Ordering::SeqCst) - before;
+                drop(second);
+                drop(outer);
+                drop(third);
+                assert!(pinned::is_pinned());
+                drop(fourth);
+                assert!(!pinned::is_pinned());
+                let before = turns.load(Ordering::SeqCst);
+                thread::sleep(T);
+                let after_pin = turns.load(Ordering::SeqCst) - before;
+                stop.open();
+                (during_pin, after_pin)
+            })
+        };
+        let counter = runtime.spawn(move || count_turns(&turns, &stop));
+        let (during_pin, after_pin) = holder.join().expect("no panic");
+        counter.join().expect("no panic");
+        assert_eq!(during_pin, 0);
+        assert!(after_pin >= 1);
+        let events = capture.pinned(&runtime);
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert_eq!(events[0].depth, 4);
+        assert_eq!(line_of(events[0].pinned_at.as_ref()), first_enter);
+        assert!(monitors.0.try_enter().is_some() && monitors.1.try_enter().is_some());
+    }
+}
+
+#[test]
+fn oc_05_a_panic_leaves_its_monitors() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 1);
+        let monitors = Arc::new((Monitor::new(1), Monitor::new(2)));
+        for round in 0..1000 {
+            let monitors = Arc::clone(&monitors);
+            let failed = runtime.spawn(move || {
+                let _first = monitors.0.enter();
+                let _second = monitors.1.enter();
+                std::panic::resume_unwind(Box::new(round));
+            });
+            let payload = failed.join().expect_err("it panicked");
+            assert_eq!(payload.downcast_ref(), Some(&round));
+        }
+        let (turns, stop) = (Arc::new(AtomicUsize::new(0)), Gate::new());
+        let last = {
+            let (turns, stop) = (Arc::clone(&turns), stop.clone());
+            runtime.spawn(move || {
+                drop(monitors.0.enter());
+                drop(monitors.1.enter());
+                let before = turns.load(Ordering::SeqCst);
+                thread::sleep(T);
+                stop.open();
+                turns.load(Ordering::SeqCst) - before
+            })
+        };
+        let counter = runtime.spawn(move || count_turns(&turns, &stop));
+        assert!(last.join().expect("no panic") >= 1, "it stayed pinned");
+        counter.join().expect("no panic");
+        assert_eq!(capture.pinned(&runtime), []);
+    }
+}
+
+#[test]
+fn oc_09_a_monitor_wait_gives_the_carrier_back() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 1);
+        let monitor = Arc::new(Monitor::new(Cell::new(false)));
+        let waiter = {
+            let monitor = Arc::clone(&monitor);
+            runtime.spawn(move || {
+                let (first, second, mut third) =
+                    (monitor.enter(), monitor.enter(), monitor.enter());
+                while !third.get() {
+                    monitor.wait(&mut third).expect("nobody interrupts");
+                }
+                let taken_elsewhere = || {
+                    std::thread::scope(|s| {
+                        let other = s.spawn(|| monitor.try_enter().is_some());
+                        other.join().expect("no panic")
+                    })
+                };
+                let mut free = vec![taken_elsewhere()];
+                drop(first);
+                free.push(taken_elsewhere());
+                drop(second);
+                free.push(taken_elsewhere());
+                drop(third);
+                free.push(taken_elsewhere());
+                free
+            })
+        };
+        let notifier = {
+            let monitor = Arc::clone(&monitor);
+            runtime.spawn(move || {
+                let guard = monitor.enter();
+                guard.set(true);
+                thread::sleep(T);
+                monitor.notify_one();
+            })
+        };
+        assert_eq!(
+            waiter.join().expect("no panic"),
+            [false, false, false, true]
+        );
+        notifier.join().expect("no panic");
+        let events = capture.pinned(&runtime);
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert_eq!(events[0].operation, Operation::Sleep);
+    }
+}
+
+#[test]
+fn oc_09_a_monitor_wait_under_another_monitor_is_one_event() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 1);
+        let monitor = Arc::new(Monitor::new(Cell::new(false)));
+        let waits = Gate::new();
+        let waiter = {
+            let (monitor, waits) = (Arc::clone(&monitor), waits.clone());
+            runtime.spawn(move || {
+                let other = Monitor::new(());
+                let _outer = other.enter();
+                let mut guard = monitor.enter();
+                waits.open();
+                while !guard.get() {
+                    monitor.wait(&mut guard).expect("nobody interrupts");
+                }
+            })
+        };
+        waits.pass();
+        // From here on `enter` succeeds only once the waiter has given the monitor up.
+        let guard = monitor.enter();
+        guard.set(true);
+        monitor.notify_one();
+        let held = Instant::now();
+        thread::sleep(T);
+        drop(guard);
+        let held = held.elapsed();
+        waiter.join().expect("no panic");
+        let events = capture.pinned(&runtime);
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert_eq!(
+            (events[0].operation, events[0].reason),
+            (Operation::MonitorWait, PinReason::Monitor)
+        );
+        assert!(
+            events[0].duration >= held.mul_f64(0.95),
+            "{:?} of {held:?}",
+            events[0].duration
+        );
+    }
+}
+
+/// The states of all `NativeCall` records with that label.
+fn states(events: &[Event], label: &str) -> Vec<CarrierState> {
+    let state = |event: &Event| match event {
+        Event::NativeCall { native, state, .. } if &**native == label => Some(*state),
+        _ => None,
+    };
+    events.iter().filter_map(state).collect()
+}
+
+#[test]
+fn oc_10_a_native_call_is_told_blocked_or_computing() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (builder, capture) = vt_tests::builder(stacks, 2);
+        let runtime = builder
+            .pin_threshold(Duration::from_millis(20))
+            .build()
+            .expect("carriers start");
+        let handles: Vec<_> = (0..10)
+            .flat_map(|_| {
+                [
+                    runtime.spawn(|| foreign::block(80)),
+                    runtime.spawn(|| foreign::spin(80)),
+                ]
+            })
+            .collect();
+        handles
+            .into_iter()
+            .for_each(|handle| handle.join().expect("no panic"));
+        let events = capture.events(&runtime);
+        let (blocked, spun) = (states(&events, "c_block"), states(&events, "c_spin"));
+        assert_eq!((blocked.len(), spun.len()), (10, 10));
+        let wrong = blocked
+            .iter()
+            .filter(|&&state| state != CarrierState::Blocked)
+            .count();
+        assert!(wrong <= 1, "{blocked:?}");
+        assert!(!spun.contains(&CarrierState::Unknown), "{spun:?}");
+        assert!(
+            spun.iter()
+                .filter(|&&state| state == CarrierState::Blocked)
+                .count()
+                <= 1,
+            "{spun:?}"
+        );
+        let pins = capture.pinned(&runtime);
+        let native = |pin: &&Pinned| {
+            pin.operation == Operation::NativeCall && pin.reason == PinReason::Native
+        };
+        let count = pins
+            .iter()
+            .filter(native)
+            .filter(|pin| pin.native.as_deref() == Some("c_block"))
+            .count();
+        assert!(
+            count >= 9,
+            "calls that block in C are pins as well: {pins:?}"
+        );
+    }
+}
+
+#[test]
+fn oc_11_an_up_call_that_waits_is_pinned() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 1);
+        let (turns, stop) = (Arc::new(AtomicUsize::new(0)), Gate::new());
+        let caller = {
+            let (turns, stop) = (Arc::clone(&turns), stop.clone());
+            runtime.spawn(move || {
+                let before = turns.load(Ordering::SeqCst);
+                foreign::call_back(|| thread::sleep(T));
+                let during = turns.load(Ordering::SeqCst) - before;
+                let lock = ReentrantLock::new(());
+                foreign::call_back(|| drop(lock.lock()));
+                let before = turns.load(Ordering::SeqCst);
+                thread::sleep(T);
+                stop.open();
+                (during, turns.load(Ordering::SeqCst) - before)
+            })
+        };
+        let counter = runtime.spawn(move || count_turns(&turns, &stop));
+        let (during, after) = caller.join().expect("no panic");
+        counter.join().expect("no panic");
+        assert_eq!(during, 0);
+        assert!(after >= 1);
+        let events = capture.pinned(&runtime);
+        assert_eq!(events.len(), 1, "{events:?}");
+        assert_eq!(
+            (events[0].reason, events[0].operation),
+            (PinReason::Native, Operation::Sleep)
+        );
+        assert_eq!(events[0].native.as_deref(), Some("c_call_back"));
+        assert_eq!(
+            &*events[0].pinned_at.as_ref().expect("known").file,
+            "tests/acceptance/foreign.rs"
+        );
+        let walls = capture
+            .events(&runtime)
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::NativeCall { native, wall, .. } if &*native == "c_call_back" => Some(wall),
+                _ => None,
+            });
+        assert!(walls.max().is_some_and(|wall| wall >= T.mul_f64(0.95)));
+    }
+}
