@@ -13,7 +13,16 @@ const MOST_README_LINES: usize = 200;
 
 const PACKAGES: [&str; 5] = ["runtime", "macros", "lint", "flight-recorder", "tests"];
 /// Folders of inputs for tests: written to be wrong, to be measured, or one file for each case.
-const FIXTURES: [&str; 8] = ["ui", "fixtures", "programs", "workspaces", "golden", "snapshots", "target", "knowledge"];
+const FIXTURES: [&str; 8] = [
+    "ui",
+    "fixtures",
+    "programs",
+    "workspaces",
+    "golden",
+    "snapshots",
+    "target",
+    "knowledge",
+];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -24,8 +33,15 @@ fn files(ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for package in PACKAGES {
         walk(&root().join(package), &mut |path| {
-            if path.extension().is_some_and(|extension| extension == ending) {
-                found.push(path.strip_prefix(root()).expect("below the root").to_path_buf());
+            if path
+                .extension()
+                .is_some_and(|extension| extension == ending)
+            {
+                found.push(
+                    path.strip_prefix(root())
+                        .expect("below the root")
+                        .to_path_buf(),
+                );
             }
         });
     }
@@ -46,11 +62,14 @@ fn walk(folder: &Path, visit: &mut dyn FnMut(&Path)) {
 }
 
 fn is_fixture(folder: &Path) -> bool {
-    folder.file_name().is_some_and(|name| FIXTURES.iter().any(|fixture| name == *fixture))
+    folder
+        .file_name()
+        .is_some_and(|name| FIXTURES.iter().any(|fixture| name == *fixture))
 }
 
 fn read(path: &Path) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    fs::read_to_string(root().join(path))
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn is_code(line: &&str) -> bool {
@@ -59,7 +78,11 @@ fn is_code(line: &&str) -> bool {
 }
 
 fn complain(rule: &str, offenders: &[String]) {
-    assert!(offenders.is_empty(), "{rule}:\n  {}", offenders.join("\n  "));
+    assert!(
+        offenders.is_empty(),
+        "{rule}:\n  {}",
+        offenders.join("\n  ")
+    );
 }
 
 #[test]
@@ -69,14 +92,22 @@ fn every_file_says_what_it_is() {
         let first = text.lines().next().unwrap_or_default();
         first.starts_with("//!") || first.starts_with("#![doc = include_str!")
     };
-    let offenders: Vec<_> =
-        files("rs").iter().filter(|path| !opens(path)).map(|path| path.display().to_string()).collect();
+    let offenders: Vec<_> = files("rs")
+        .iter()
+        .filter(|path| !opens(path))
+        .map(|path| path.display().to_string())
+        .collect();
     complain("these files do not open with `//!`", &offenders);
 }
 
 #[test]
 fn no_file_is_too_long() {
-    let count = |path: &PathBuf| (read(path).lines().filter(is_code).count(), path.display().to_string());
+    let count = |path: &PathBuf| {
+        (
+            read(path).lines().filter(is_code).count(),
+            path.display().to_string(),
+        )
+    };
     let offenders: Vec<_> = files("rs")
         .iter()
         .map(count)
@@ -90,9 +121,18 @@ fn no_file_is_too_long() {
 fn no_folder_is_too_full() {
     let mut folders = BTreeSet::new();
     for file in files("rs") {
-        folders.extend(file.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).map(Path::to_path_buf));
+        folders.extend(
+            file.ancestors()
+                .skip(1)
+                .filter(|folder| !folder.as_os_str().is_empty())
+                .map(Path::to_path_buf),
+        );
     }
-    let entries = |folder: &PathBuf| fs::read_dir(root().join(folder)).expect("a readable folder").count();
+    let entries = |folder: &PathBuf| {
+        fs::read_dir(root().join(folder))
+            .expect("a readable folder")
+            .count()
+    };
     let offenders: Vec<_> = folders
         .iter()
         .filter(|folder| entries(folder) > MOST_ENTRIES)
@@ -107,14 +147,27 @@ fn unsafe_code_is_where_the_decisions_say() {
     let decisions = read(Path::new("docs/decisions.md"));
     let listed: BTreeSet<String> = decisions
         .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once("` | unsafe: ").map(|(path, _)| path.to_owned()))
+        .filter_map(|line| {
+            line.strip_prefix("| `")?
+                .split_once("` | unsafe: ")
+                .map(|(path, _)| path.to_owned())
+        })
         .collect();
     let opts_out = |path: &&PathBuf| {
-        read(path).lines().any(|line| line.trim_start().starts_with("#") && line.contains("unsafe_code"))
+        read(path)
+            .lines()
+            .any(|line| line.trim_start().starts_with("#") && line.contains("unsafe_code"))
     };
-    let found: BTreeSet<String> =
-        files("rs").iter().filter(opts_out).map(|path| path.display().to_string()).filter(|path| path != "tests/tidy.rs").collect();
-    assert_eq!(found, listed, "left: opts out of `unsafe_code`; right: listed in docs/decisions.md");
+    let found: BTreeSet<String> = files("rs")
+        .iter()
+        .filter(opts_out)
+        .map(|path| path.display().to_string())
+        .filter(|path| path != "tests/tidy.rs")
+        .collect();
+    assert_eq!(
+        found, listed,
+        "left: opts out of `unsafe_code`; right: listed in docs/decisions.md"
+    );
 }
 
 #[test]
@@ -122,11 +175,21 @@ fn the_readme_is_short_and_its_paths_exist() {
     let readme = read(Path::new("README.md"));
     let lines = readme.lines().count();
     assert!(lines <= MOST_README_LINES, "README.md has {lines} lines");
-    let first_code = readme.lines().position(|line| line.starts_with("```")).expect("a program");
-    assert!(first_code < 20, "the first program stands at line {}", first_code + 1);
+    let first_code = readme
+        .lines()
+        .position(|line| line.starts_with("```"))
+        .expect("a program");
+    assert!(
+        first_code < 20,
+        "the first program stands at line {}",
+        first_code + 1
+    );
     let mut missing = Vec::new();
     for quoted in readme.split('`').skip(1).step_by(2) {
-        let is_path = PACKAGES.iter().chain(&["docs"]).any(|top| quoted.starts_with(&format!("{top}/")));
+        let is_path = PACKAGES
+            .iter()
+            .chain(&["docs"])
+            .any(|top| quoted.starts_with(&format!("{top}/")));
         if is_path && !quoted.contains(' ') && !root().join(quoted).exists() {
             missing.push(quoted.to_owned());
         }
@@ -139,8 +202,15 @@ fn the_readme_is_short_and_its_paths_exist() {
 fn error_messages_have_one_voice() {
     let mut offenders = Vec::new();
     for path in files("rs") {
-        for line in read(&path).lines().filter(|line| line.contains("f.write_str(\"")) {
-            let message = line.split("f.write_str(\"").nth(1).and_then(|rest| rest.split("\")").next()).unwrap_or("");
+        for line in read(&path)
+            .lines()
+            .filter(|line| line.contains("f.write_str(\""))
+        {
+            let message = line
+                .split("f.write_str(\"")
+                .nth(1)
+                .and_then(|rest| rest.split("\")").next())
+                .unwrap_or("");
             let is_sentence = message.ends_with('.') && !message.ends_with("..");
             if is_sentence {
                 offenders.push(format!("{}: {message:?}", path.display()));
@@ -152,11 +222,18 @@ fn error_messages_have_one_voice() {
 
 #[test]
 fn nothing_is_left_unfinished() {
-    let marks = [["TO", "DO"].concat(), ["FIX", "ME"].concat(), ["X", "XX"].concat()];
+    let marks = [
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+        ["X", "XX"].concat(),
+    ];
     let mut offenders = Vec::new();
     for path in files("rs") {
         for (number, line) in read(&path).lines().enumerate() {
-            if marks.iter().any(|mark| line.contains(&format!("// {mark}"))) {
+            if marks
+                .iter()
+                .any(|mark| line.contains(&format!("// {mark}")))
+            {
                 offenders.push(format!("{}:{}", path.display(), number + 1));
             }
         }
