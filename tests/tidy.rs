@@ -153,11 +153,8 @@ fn unsafe_code_is_where_the_decisions_say() {
                 .map(|(path, _)| path.to_owned())
         })
         .collect();
-    let opts_out = |path: &&PathBuf| {
-        read(path)
-            .lines()
-            .any(|line| line.trim_start().starts_with("#") && line.contains("unsafe_code"))
-    };
+    // The word occurs only where a file opts out, and here.
+    let opts_out = |path: &&PathBuf| read(path).contains("unsafe_code");
     let found: BTreeSet<String> = files("rs")
         .iter()
         .filter(opts_out)

@@ -1,24 +1,14 @@
 //! Pins of every kind, as the acceptance cases state them: exactly one event for each pinned wait, none without.
 
-mod foreign;
-
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use vt_runtime::event::{CarrierState, Event, Operation, PinReason, Pinned, WaitOutcome};
+use vt_runtime::event::{Operation, PinReason, Pinned, WaitOutcome};
 use vt_runtime::sync::{Monitor, ReentrantLock};
 use vt_runtime::{pinned, thread};
 use vt_tests::{BACKENDS, Deadline, Gate, T, line_of, runtime};
-
-/// Loop turns of a neighbour, until the gate opens.
-fn count_turns(turns: &AtomicUsize, stop: &Gate) {
-    while !stop.is_open() {
-        turns.fetch_add(1, Ordering::SeqCst);
-        thread::yield_now();
-    }
-}
 
 fn in_units(duration: Duration) -> f64 {
     duration.as_secs_f64() / T.as_secs_f64()
@@ -177,7 +167,7 @@ fn oc_04_nested_and_recursive_pins_keep_balance() {
                 (during_pin, after_pin)
             })
         };
-        let counter = runtime.spawn(move || count_turns(&turns, &stop));
+        let counter = runtime.spawn(move || stop.count_turns(&turns));
         let (during_pin, after_pin) = holder.join().expect("no panic");
         counter.join().expect("no panic");
         assert_eq!(during_pin, 0);
@@ -218,7 +208,7 @@ fn oc_05_a_panic_leaves_its_monitors() {
                 turns.load(Ordering::SeqCst) - before
             })
         };
-        let counter = runtime.spawn(move || count_turns(&turns, &stop));
+        let counter = runtime.spawn(move || stop.count_turns(&turns));
         assert!(last.join().expect("no panic") >= 1, "it stayed pinned");
         counter.join().expect("no panic");
         assert_eq!(capture.pinned(&runtime), []);
@@ -315,113 +305,5 @@ fn oc_09_a_monitor_wait_under_another_monitor_is_one_event() {
             "{:?} of {held:?}",
             events[0].duration
         );
-    }
-}
-
-/// The states of all `NativeCall` records with that label.
-fn states(events: &[Event], label: &str) -> Vec<CarrierState> {
-    let state = |event: &Event| match event {
-        Event::NativeCall { native, state, .. } if &**native == label => Some(*state),
-        _ => None,
-    };
-    events.iter().filter_map(state).collect()
-}
-
-#[test]
-fn oc_10_a_native_call_is_told_blocked_or_computing() {
-    let _deadline = Deadline::standard();
-    for stacks in BACKENDS {
-        let (builder, capture) = vt_tests::builder(stacks, 2);
-        let runtime = builder
-            .pin_threshold(Duration::from_millis(20))
-            .build()
-            .expect("carriers start");
-        let handles: Vec<_> = (0..10)
-            .flat_map(|_| {
-                [
-                    runtime.spawn(|| foreign::block(80)),
-                    runtime.spawn(|| foreign::spin(80)),
-                ]
-            })
-            .collect();
-        handles
-            .into_iter()
-            .for_each(|handle| handle.join().expect("no panic"));
-        let events = capture.events(&runtime);
-        let (blocked, spun) = (states(&events, "c_block"), states(&events, "c_spin"));
-        assert_eq!((blocked.len(), spun.len()), (10, 10));
-        let wrong = blocked
-            .iter()
-            .filter(|&&state| state != CarrierState::Blocked)
-            .count();
-        assert!(wrong <= 1, "{blocked:?}");
-        assert!(!spun.contains(&CarrierState::Unknown), "{spun:?}");
-        assert!(
-            spun.iter()
-                .filter(|&&state| state == CarrierState::Blocked)
-                .count()
-                <= 1,
-            "{spun:?}"
-        );
-        let pins = capture.pinned(&runtime);
-        let native = |pin: &&Pinned| {
-            pin.operation == Operation::NativeCall && pin.reason == PinReason::Native
-        };
-        let count = pins
-            .iter()
-            .filter(native)
-            .filter(|pin| pin.native.as_deref() == Some("c_block"))
-            .count();
-        assert!(
-            count >= 9,
-            "calls that block in C are pins as well: {pins:?}"
-        );
-    }
-}
-
-#[test]
-fn oc_11_an_up_call_that_waits_is_pinned() {
-    let _deadline = Deadline::standard();
-    for stacks in BACKENDS {
-        let (runtime, capture) = runtime(stacks, 1);
-        let (turns, stop) = (Arc::new(AtomicUsize::new(0)), Gate::new());
-        let caller = {
-            let (turns, stop) = (Arc::clone(&turns), stop.clone());
-            runtime.spawn(move || {
-                let before = turns.load(Ordering::SeqCst);
-                foreign::call_back(|| thread::sleep(T));
-                let during = turns.load(Ordering::SeqCst) - before;
-                let lock = ReentrantLock::new(());
-                foreign::call_back(|| drop(lock.lock()));
-                let before = turns.load(Ordering::SeqCst);
-                thread::sleep(T);
-                stop.open();
-                (during, turns.load(Ordering::SeqCst) - before)
-            })
-        };
-        let counter = runtime.spawn(move || count_turns(&turns, &stop));
-        let (during, after) = caller.join().expect("no panic");
-        counter.join().expect("no panic");
-        assert_eq!(during, 0);
-        assert!(after >= 1);
-        let events = capture.pinned(&runtime);
-        assert_eq!(events.len(), 1, "{events:?}");
-        assert_eq!(
-            (events[0].reason, events[0].operation),
-            (PinReason::Native, Operation::Sleep)
-        );
-        assert_eq!(events[0].native.as_deref(), Some("c_call_back"));
-        assert_eq!(
-            &*events[0].pinned_at.as_ref().expect("known").file,
-            "tests/acceptance/foreign.rs"
-        );
-        let walls = capture
-            .events(&runtime)
-            .into_iter()
-            .filter_map(|event| match event {
-                Event::NativeCall { native, wall, .. } if &*native == "c_call_back" => Some(wall),
-                _ => None,
-            });
-        assert!(walls.max().is_some_and(|wall| wall >= T.mul_f64(0.95)));
     }
 }

@@ -1,7 +1,7 @@
 //! "Go on when the other side has got there": what tests use instead of sleeping.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use vt_runtime::thread;
 
@@ -30,6 +30,14 @@ impl Gate {
     /// Waits until it is open.
     pub fn pass(&self) {
         while !self.is_open() {
+            thread::yield_now();
+        }
+    }
+
+    /// Counts loop turns until it is open: a neighbour that shows whether a carrier mounts others.
+    pub fn count_turns(&self, turns: &AtomicUsize) {
+        while !self.is_open() {
+            turns.fetch_add(1, Ordering::SeqCst);
             thread::yield_now();
         }
     }
