@@ -65,6 +65,7 @@ mod capture;
 
 pub use decode::decode;
 pub use reader::Reader;
+pub use service::exit::at_exit;
 
 pub(crate) use self::{
     clock::now,

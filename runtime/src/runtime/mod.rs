@@ -249,6 +249,23 @@ impl Runtime {
         self.shared.records().iter().map(ThreadInfo::of).collect()
     }
 
+    /// The waits and declared foreign calls that keep a carrier at this moment, with how long so far.
+    #[must_use]
+    pub fn open_pins(&self) -> Vec<crate::event::Pinned> {
+        crate::watchdog::open_pins(&self.shared)
+    }
+
+    /// The duration from which a pinned wait is reported.
+    #[must_use]
+    pub fn pin_threshold(&self) -> Duration {
+        Duration::from_nanos(self.shared.hub.threshold_ns())
+    }
+
+    /// Changes the duration from which a pinned wait is reported; it holds for waits that end from now on.
+    pub fn set_pin_threshold(&self, threshold: Duration) {
+        self.shared.hub.set_threshold(threshold);
+    }
+
     /// Hands every event recorded before the call to the subscriber. False if that took longer than five seconds.
     pub fn flush_events(&self) -> bool {
         self.shared.flush_events(Duration::from_secs(5))

@@ -23,6 +23,8 @@ use crate::event::{self, CarrierState};
 use crate::primitive::{AtomicBool, Ordering, fence};
 use crate::runtime::Shared;
 
+pub(crate) use self::report::open as open_pins;
+
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
 const LONGEST_PERIOD: Duration = Duration::from_millis(100);
 /// A mount seen for the first time is taken to be at most this old.

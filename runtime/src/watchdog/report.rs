@@ -7,9 +7,10 @@ use super::sample::{Block, Stay};
 use super::syscalls;
 use crate::carrier::{Carrier, OpenNative, OpenPin};
 use crate::event::{
-    Event, Operation, PinReason, PinSource, Pinned, RawPinned, Stalled, ThreadRef, Timestamp,
+    self, Event, Operation, PinReason, PinSource, Pinned, RawPinned, Stalled, ThreadRef, Timestamp,
     WaitOutcome,
 };
+use crate::primitive::Ordering;
 use crate::runtime::Shared;
 
 /// Undeclared blocking has ended.
@@ -31,10 +32,50 @@ pub(super) fn live_block(shared: &Shared, carrier: &Carrier, thread: u64, block:
 
 /// A pinned wait lasts.
 pub(super) fn live_pin(shared: &Shared, carrier: &Carrier, open: &OpenPin, now: u64) {
-    let Some(waiting) = open.record.waiting() else {
-        return;
-    };
-    let raw = RawPinned {
+    if let Some(raw) = of_pin(shared, carrier, open, now) {
+        report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+    }
+}
+
+/// A declared foreign call lasts.
+pub(super) fn live_native(
+    shared: &Shared,
+    carrier: &Carrier,
+    thread: u64,
+    call: &OpenNative,
+    now: u64,
+) {
+    let name = shared.name_of(thread);
+    let raw = of_native(shared, carrier, thread, name.as_deref(), call, now);
+    report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+}
+
+/// Pinned waits and declared foreign calls that last, whatever their length.
+pub(crate) fn open(shared: &Shared) -> Vec<Pinned> {
+    let now = event::now().0;
+    let mut pins = Vec::new();
+    for carrier in shared.carriers() {
+        if let Some(open) = carrier.open_pin() {
+            let raw = of_pin(shared, carrier, &open, now);
+            pins.extend(raw.map(|raw| shared.hub.describe(carrier.id, &raw)));
+        } else if let Some(call) = carrier.open_native() {
+            let thread = carrier.mounted.load(Ordering::Relaxed);
+            let name = shared.name_of(thread);
+            let raw = of_native(shared, carrier, thread, name.as_deref(), &call, now);
+            pins.push(shared.hub.describe(carrier.id, &raw));
+        }
+    }
+    pins
+}
+
+fn of_pin<'a>(
+    shared: &Shared,
+    carrier: &Carrier,
+    open: &'a OpenPin,
+    now: u64,
+) -> Option<RawPinned<'a>> {
+    let waiting = open.record.waiting()?;
+    Some(RawPinned {
         name: open.record.name.as_deref(),
         reason: open.pin.outermost.reason,
         operation: waiting.operation,
@@ -47,28 +88,25 @@ pub(super) fn live_pin(shared: &Shared, carrier: &Carrier, open: &OpenPin, now: 
         depth: open.pin.depth,
         source: PinSource::Wait,
         ..blank(shared, carrier, open.record.id, open.start, now)
-    };
-    report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+    })
 }
 
-/// A declared foreign call lasts.
-pub(super) fn live_native(
+fn of_native<'a>(
     shared: &Shared,
     carrier: &Carrier,
     thread: u64,
+    name: Option<&'a str>,
     call: &OpenNative,
     now: u64,
-) {
-    let name = shared.name_of(thread);
-    let raw = RawPinned {
-        name: name.as_deref(),
+) -> RawPinned<'a> {
+    RawPinned {
+        name,
         pinned_at: Some(call.at),
         blocked_at: Some(call.at),
         native: Some(call.label),
         source: PinSource::Declared,
         ..blank(shared, carrier, thread, call.start, now)
-    };
-    report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+    }
 }
 
 /// A carrier has not come to a wait for long.

@@ -5,7 +5,7 @@
 //! a subscriber that waits for something the exiting thread holds costs a second, not a hang.
 #![expect(unsafe_code, reason = "registers an exit handler with the C library")]
 
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Once, Weak};
 use std::time::{Duration, Instant};
 
@@ -18,21 +18,38 @@ const LIMIT: Duration = Duration::from_secs(1);
 
 static HUBS: Mutex<Vec<Weak<Service>>> = Mutex::new(Vec::new());
 
+type Last = Box<dyn FnOnce() + Send>;
+
+/// What recorders do last.
+static LAST: Mutex<Vec<Last>> = Mutex::new(Vec::new());
+
 /// Flushes `service` at exit, if it still lives then.
 pub(in crate::event) fn flush(service: &Arc<Service>) {
-    static HOOK: Once = Once::new();
     let mut hubs = HUBS.lock();
     hubs.retain(|hub| hub.strong_count() > 0);
     hubs.push(Arc::downgrade(service));
     drop(hubs);
+    register();
+}
+
+/// Runs `last` when the process exits (`main` returns, or `std::process::exit`), after the events were
+/// handed to the subscriber: for recorders that write what they have. It runs once, on the exiting
+/// thread, may take its time, and must not wait for other threads of the program without a limit.
+pub fn at_exit(last: impl FnOnce() + Send + 'static) {
+    LAST.lock().push(Box::new(last));
+    register();
+}
+
+fn register() {
+    static HOOK: Once = Once::new();
     HOOK.call_once(|| {
-        // SAFETY: `at_exit` is a function that stays for the life of the process, takes nothing and
+        // SAFETY: `exiting` is a function that stays for the life of the process, takes nothing and
         // does not unwind into the C library. A refusal (no memory) only means no flush at exit.
-        let _ = unsafe { libc::atexit(at_exit) };
+        let _ = unsafe { libc::atexit(exiting) };
     });
 }
 
-extern "C" fn at_exit() {
+extern "C" fn exiting() {
     // The panic hook has printed; at exit there is nobody left to tell.
     let _ = catch_unwind(|| {
         let deadline = Instant::now() + LIMIT;
@@ -46,6 +63,12 @@ extern "C" fn at_exit() {
             service.flush(deadline.saturating_duration_since(Instant::now()));
         }
     });
+    let last = LAST
+        .try_lock_for(LIMIT)
+        .map(|mut last| std::mem::take(&mut *last));
+    for last in last.into_iter().flatten() {
+        let _ = catch_unwind(AssertUnwindSafe(last));
+    }
 }
 
 #[cfg(test)]
