@@ -18,7 +18,10 @@ mod condvar;
 mod error;
 mod latch;
 mod monitor;
+pub mod mpsc;
 mod mutex;
+mod once;
+pub mod parking_lot;
 mod raw;
 mod reentrant;
 mod rw_lock;
@@ -32,6 +35,7 @@ pub use error::{Interrupted, LockDeadlock, LockError, WaitError, WaitTimeoutResu
 pub use latch::{Barrier, BarrierWaitResult, CountDownLatch};
 pub use monitor::{Monitor, MonitorGuard};
 pub use mutex::{Mutex, MutexGuard};
+pub use once::{LazyLock, Once, OnceLock, OnceState};
 pub use reentrant::{
     Condition, ReentrantLock, ReentrantLockGuard, ReentrantMonitor, ReentrantMonitorGuard,
 };

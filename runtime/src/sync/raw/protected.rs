@@ -19,7 +19,7 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use crate::event::Operation;
+use crate::event::{Operation, Subject};
 use crate::sync::raw::attempt::{Attempt, GaveUp};
 use crate::sync::raw::condition::{GiveBack, RawCondition};
 use crate::sync::raw::exclusive::Exclusive;
@@ -54,10 +54,6 @@ impl<R, T> Protected<R, T> {
 impl<R, T: ?Sized> Protected<R, T> {
     pub(crate) fn raw(&self) -> &R {
         &self.raw
-    }
-
-    pub(crate) fn raw_mut(&mut self) -> &mut R {
-        &mut self.raw
     }
 
     pub(crate) fn get_mut(&mut self) -> &mut T {
@@ -157,19 +153,24 @@ impl<'a, T: ?Sized> Held<'a, T> {
 
     /// Lets those who wait go first.
     #[track_caller]
-    pub(crate) fn bump(&mut self) {
+    pub(crate) fn bump(&mut self, subject: Subject) {
         if self.lock.has_waiters() {
-            self.without(true, || {});
+            self.without(true, subject, || {});
         }
     }
 
     /// Runs `f` without the lock.
     #[track_caller]
-    pub(crate) fn without<R>(&mut self, fairly: bool, f: impl FnOnce() -> R) -> R {
+    pub(crate) fn without<R>(
+        &mut self,
+        fairly: bool,
+        subject: Subject,
+        f: impl FnOnce() -> R,
+    ) -> R {
         // Takes the lock back also when `f` panics: the guard is still alive above.
         let _back = TakeBack {
             lock: self.lock,
-            attempt: Some(Attempt::new(Operation::Lock)),
+            attempt: Some(Attempt::new(Operation::Lock).about(subject)),
         };
         if fairly {
             self.lock.release_fairly();

@@ -3,6 +3,8 @@
 //! Order comes from what the runtime says of its threads ([`until`]), never from sleeping. A hang ends the
 //! process ([`Deadline`]).
 
+mod cells;
+mod channels;
 mod interrupts;
 mod locks;
 mod monitors;

@@ -1,0 +1,374 @@
+//! What both halves of a channel share.
+//!
+//! **Invariant (leaf):** the state's lock is held for a few instructions; it is taken before the senders' queue,
+//! and messages are dropped after it is released, because that is the user's code.
+//!
+//! **Invariant (one receiver):** there is only one, so waking it needs no queue and no token that others could
+//! take over. Senders that wait for room are a queue with the wake rule.
+//!
+//! A channel with the bound 0 hands messages over: a sender puts its message down with its waiter and leaves
+//! when the receiver has taken it. Messages are taken in order, so "taken" is a comparison of numbers.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
+
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::event::{Operation, Subject};
+use crate::park::{self, Waiter};
+use crate::sync::raw::attempt::{Attempt, GaveUp};
+use crate::sync::wait_queue::{EVERYTHING, Place, WaitQueue};
+
+/// See the module's documentation.
+pub(super) struct Channel<T> {
+    state: Mutex<State<T>>,
+    /// Those who wait for room.
+    waiting_senders: WaitQueue,
+    /// `None`: no limit.
+    bound: Option<usize>,
+}
+
+struct State<T> {
+    messages: VecDeque<Message<T>>,
+    /// How many were sent and how many taken so far.
+    sent: u64,
+    taken: u64,
+    senders: usize,
+    /// How many wait for room.
+    waiting: usize,
+    /// The receiver, while it waits.
+    receiver: Option<Waiter>,
+    receiver_is_gone: bool,
+}
+
+struct Message<T> {
+    content: T,
+    /// How many were sent before it.
+    number: u64,
+    /// Who waits until it is taken.
+    sender: Option<Waiter>,
+}
+
+/// Why nothing was received.
+#[derive(Debug)]
+pub(super) enum NotReceived {
+    Disconnected,
+    GaveUp,
+}
+
+impl<T> Channel<T> {
+    pub(super) fn new(bound: Option<usize>) -> Self {
+        let state = State {
+            messages: VecDeque::new(),
+            sent: 0,
+            taken: 0,
+            senders: 1,
+            waiting: 0,
+            receiver: None,
+            receiver_is_gone: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            waiting_senders: WaitQueue::new(),
+            bound,
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn attempt(&self) -> Attempt {
+        let id = std::ptr::from_ref(self).addr() as u64;
+        Attempt::new(Operation::Channel).about(Subject {
+            kind: "channel",
+            name: None,
+            id,
+        })
+    }
+
+    pub(super) fn add_sender(&self) {
+        self.state.lock().senders += 1;
+    }
+
+    pub(super) fn remove_sender(&self) {
+        let mut state = self.state.lock();
+        state.senders -= 1;
+        if state.senders == 0 {
+            wake_receiver(state);
+        }
+    }
+
+    pub(super) fn remove_receiver(&self) {
+        let mut state = self.state.lock();
+        state.receiver_is_gone = true;
+        // Messages being handed over go back to their senders.
+        let left = if self.bound == Some(0) {
+            VecDeque::new()
+        } else {
+            std::mem::take(&mut state.messages)
+        };
+        let handing: Vec<Waiter> = state
+            .messages
+            .iter_mut()
+            .filter_map(|message| message.sender.take())
+            .collect();
+        drop(state);
+        for sender in handing {
+            sender.wake();
+        }
+        self.waiting_senders.lock().choose_more(EVERYTHING).call();
+        drop(left);
+    }
+
+    /// Sends without waiting, on a channel without a limit.
+    pub(super) fn send(&self, content: T) -> Result<(), SendError<T>> {
+        let mut state = self.state.lock();
+        if state.receiver_is_gone {
+            drop(state);
+            return Err(SendError(content));
+        }
+        state.push(content, None);
+        wake_receiver(state);
+        Ok(())
+    }
+
+    /// Sends if there is room, or for a handover, if the receiver waits.
+    pub(super) fn try_send(&self, content: T) -> Result<(), TrySendError<T>> {
+        let mut state = self.state.lock();
+        if state.receiver_is_gone {
+            drop(state);
+            return Err(TrySendError::Disconnected(content));
+        }
+        let receiver_waits = state.receiver.as_ref().is_some_and(Waiter::is_current);
+        let has_room = match self.bound {
+            Some(0) => receiver_waits && state.messages.is_empty(),
+            Some(bound) => state.messages.len() < bound,
+            None => true,
+        };
+        if !has_room {
+            drop(state);
+            return Err(TrySendError::Full(content));
+        }
+        state.push(content, None);
+        wake_receiver(state);
+        Ok(())
+    }
+
+    /// Sends, waiting for room or for the receiver to take it.
+    pub(super) fn send_waiting(&self, content: T, attempt: Attempt) -> Result<(), SendError<T>> {
+        if self.bound == Some(0) {
+            self.hand_over(content, attempt)
+        } else {
+            self.send_when_there_is_room(content, attempt)
+        }
+    }
+
+    fn send_when_there_is_room(
+        &self,
+        content: T,
+        mut attempt: Attempt,
+    ) -> Result<(), SendError<T>> {
+        let bound = self.bound.unwrap_or(usize::MAX);
+        let mut state = self.state.lock();
+        if state.receiver_is_gone {
+            drop(state);
+            return Err(SendError(content));
+        }
+        if state.waiting == 0 && state.messages.len() < bound {
+            state.push(content, None);
+            wake_receiver(state);
+            return Ok(());
+        }
+        let counted = Counted::new(self, &mut state);
+        let mut line = self.waiting_senders.lock();
+        let mut waiter = park::prepare();
+        let place = Place::join(&self.waiting_senders, &mut line, waiter.clone(), 1);
+        let mut was_called = false;
+        loop {
+            let may_send = was_called || line.is_first_able(Some(place.ticket()));
+            if state.receiver_is_gone || (may_send && state.messages.len() < bound) {
+                place.settle(&mut line);
+                drop(line);
+                counted.leave(&mut state);
+                if state.receiver_is_gone {
+                    drop(state);
+                    return Err(SendError(content));
+                }
+                state.push(content, None);
+                let room = self.room_for_waiting(&state);
+                wake_receiver(state);
+                self.call_senders(room);
+                return Ok(());
+            }
+            drop(line);
+            drop(state);
+            let ended = attempt.wait(waiter, 0);
+            debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
+            was_called = true;
+            state = self.state.lock();
+            waiter = park::prepare();
+            line = self.waiting_senders.lock();
+            place.rejoin(&mut line, waiter.clone());
+        }
+    }
+
+    fn hand_over(&self, content: T, mut attempt: Attempt) -> Result<(), SendError<T>> {
+        let mut state = self.state.lock();
+        if state.receiver_is_gone {
+            drop(state);
+            return Err(SendError(content));
+        }
+        let mut waiter = park::prepare();
+        let number = state.push(content, Some(waiter.clone()));
+        wake_receiver(state);
+        loop {
+            let ended = attempt.wait(waiter, 0);
+            debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
+            let mut state = self.state.lock();
+            if state.taken > number {
+                return Ok(());
+            }
+            let place = state
+                .messages
+                .iter()
+                .position(|message| message.number == number);
+            let Some(index) = place else { return Ok(()) };
+            if state.receiver_is_gone {
+                let message = state.messages.remove(index);
+                drop(state);
+                return message.map_or(Ok(()), |message| Err(SendError(message.content)));
+            }
+            waiter = park::prepare();
+            state.messages[index].sender = Some(waiter.clone());
+        }
+    }
+
+    /// Receives without waiting.
+    pub(super) fn try_recv(&self) -> Result<T, TryRecvError> {
+        let state = self.state.lock();
+        match self.take(state) {
+            Ok(content) => Ok(content),
+            Err(state) if state.senders == 0 => Err(TryRecvError::Disconnected),
+            Err(_) => Err(TryRecvError::Empty),
+        }
+    }
+
+    /// Receives, waiting as `attempt` says.
+    pub(super) fn recv(&self, mut attempt: Attempt) -> Result<T, NotReceived> {
+        let mut state = match self.take(self.state.lock()) {
+            Ok(content) => return Ok(content),
+            Err(state) => state,
+        };
+        loop {
+            if state.senders == 0 {
+                return Err(NotReceived::Disconnected);
+            }
+            let waiter = park::prepare();
+            state.receiver = Some(waiter.clone());
+            drop(state);
+            let ended = attempt.wait(waiter, 0);
+            state = self.state.lock();
+            state.receiver = None;
+            // A message that came with the deadline is still a message.
+            state = match self.take(state) {
+                Ok(content) => {
+                    if ended == Err(GaveUp::Interrupted) {
+                        crate::sync::raw::attempt::keep_interrupt();
+                    }
+                    return Ok(content);
+                }
+                Err(state) => state,
+            };
+            ended.map_err(|_| NotReceived::GaveUp)?;
+        }
+    }
+
+    /// Takes the next message and tells who waited for that; gives the lock back if there is none.
+    fn take<'a>(&self, mut state: MutexGuard<'a, State<T>>) -> Result<T, MutexGuard<'a, State<T>>> {
+        let Some(message) = state.messages.pop_front() else {
+            return Err(state);
+        };
+        state.taken += 1;
+        let room = self.room_for_waiting(&state);
+        drop(state);
+        if let Some(sender) = message.sender {
+            sender.wake();
+        }
+        self.call_senders(room);
+        Ok(message.content)
+    }
+
+    /// How many of those who wait for room there is room for.
+    fn room_for_waiting(&self, state: &State<T>) -> usize {
+        match self.bound {
+            Some(bound) if state.waiting > 0 => bound.saturating_sub(state.messages.len()),
+            _ => 0,
+        }
+    }
+
+    fn call_senders(&self, room: usize) {
+        if room > 0 {
+            let chosen = self.waiting_senders.lock().choose(room as u64);
+            chosen.call();
+        }
+    }
+}
+
+/// Wakes the receiver if it waits.
+fn wake_receiver<T>(mut state: MutexGuard<'_, State<T>>) {
+    let receiver = state.receiver.take();
+    drop(state);
+    if let Some(receiver) = receiver {
+        receiver.wake();
+    }
+}
+
+/// Counts a sender that waits for room, also if it unwinds.
+struct Counted<'a, T> {
+    channel: &'a Channel<T>,
+    counts: bool,
+}
+
+impl<'a, T> Counted<'a, T> {
+    fn new(channel: &'a Channel<T>, state: &mut State<T>) -> Self {
+        state.waiting += 1;
+        Self {
+            channel,
+            counts: true,
+        }
+    }
+
+    fn leave(mut self, state: &mut State<T>) {
+        state.waiting -= 1;
+        self.counts = false;
+    }
+}
+
+impl<T> Drop for Counted<'_, T> {
+    fn drop(&mut self) {
+        if self.counts {
+            self.channel.state.lock().waiting -= 1;
+        }
+    }
+}
+
+impl<T> State<T> {
+    /// Puts a message down and returns its number.
+    fn push(&mut self, content: T, sender: Option<Waiter>) -> u64 {
+        let number = self.sent;
+        self.sent += 1;
+        self.messages.push_back(Message {
+            content,
+            number,
+            sender,
+        });
+        number
+    }
+}
+
+impl NotReceived {
+    pub(super) fn timed(self) -> RecvTimeoutError {
+        match self {
+            Self::Disconnected => RecvTimeoutError::Disconnected,
+            Self::GaveUp => RecvTimeoutError::Timeout,
+        }
+    }
+}
