@@ -15,13 +15,13 @@ mod runtime;
 mod watchdog;
 
 use carrier::current;
-pub use os::{io, net};
+pub use os::{blocking, blocking_in_place, io, net};
 pub use pin::{native, pinned};
 
 pub use continuation::{ParseStacksError, Stacks};
 pub use runtime::{
-    BuildError, DeadlockPolicy, Metrics, PinnedTime, Runtime, RuntimeBuilder, SettingError,
-    ShutdownReport, SpawnError,
+    BuildError, DeadlockPolicy, Metrics, OffloadMetrics, PinnedTime, Runtime, RuntimeBuilder,
+    SettingError, ShutdownReport, SpawnError,
 };
 
 /// What the macros' expansions name. No API: it changes with any release.

@@ -206,6 +206,10 @@ impl Local {
 
     /// Looks around for a moment, then sleeps.
     fn idle(&self) {
+        if self.shared.is_spare(self.me.id) {
+            self.idle_as_spare();
+            return;
+        }
         let search = self.shared.begin_search();
         self.me.set_status(Status::Idle);
         for _ in 0..LOOK_AROUND {
@@ -223,6 +227,17 @@ impl Local {
             self.shared.leave_idle(self.me.id);
             self.shared.watchdog.stir();
         }
+        self.me.set_status(Status::Running);
+    }
+
+    /// A spare carrier neither searches nor joins the idle set, since what is spawned is not for it unless no
+    /// regular carrier is free; whoever sees that wakes it.
+    fn idle_as_spare(&self) {
+        self.me.set_status(Status::Idle);
+        self.sleep(|| {
+            self.shared.may_end() || self.shared.has_unstarted() && self.shared.may_take(self.me.id)
+        });
+        self.shared.watchdog.stir();
         self.me.set_status(Status::Running);
     }
 }

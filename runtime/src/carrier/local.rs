@@ -19,6 +19,8 @@ use crate::runtime::Shared;
 
 /// Readiness events taken from the kernel at a time.
 const EVENTS: usize = 256;
+/// Why a spare carrier stands in for a pinned one.
+const PINNED: &str = "pinned";
 
 /// Why the mounted thread gave the carrier back.
 #[derive(Clone, Copy, Debug)]
@@ -244,6 +246,10 @@ impl Local {
         let mut since = start;
         *self.me.open_pin.lock() = Some(open);
         self.shared.rescue_unstarted();
+        let compensated = self.shared.settings.compensate_pinned;
+        if compensated {
+            self.shared.open_region(PINNED);
+        }
         let mut cost = Stranded::default();
         let mut ready = self.count_ready();
         cost.threads = ready;
@@ -262,6 +268,9 @@ impl Local {
         }
         *self.me.open_pin.lock() = None;
         self.me.set_status(before);
+        if compensated {
+            self.shared.close_region(PINNED);
+        }
         self.pinned
             .set(self.pinned.get() + event::now().0.saturating_sub(start));
         cost
@@ -290,6 +299,7 @@ impl Local {
         self.count_ready();
         self.me.open_native.lock().get_or_insert(call);
         let before = self.me.set_status(Status::Native);
+        self.shared.rescue_unstarted();
         self.me.revoke_offers();
         before
     }

@@ -34,8 +34,7 @@ pub fn native_call<T>(label: &'static str, class: NativeClass, call: impl FnOnce
             let _pin = PinGuard::enter(PinReason::Native, at, subject);
             call()
         }
-        NativeClass::Unknown | NativeClass::Blocking | NativeClass::Computing => {
-            native::call_at(label, at, call)
-        }
+        NativeClass::Blocking => native::call_blocking_at(label, at, call),
+        NativeClass::Unknown | NativeClass::Computing => native::call_at(label, at, call),
     }
 }

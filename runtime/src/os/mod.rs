@@ -1,4 +1,4 @@
-//! What waits for the operating system, with std's names: sockets.
+//! What waits for the operating system, with std's names: sockets, and work that blocks by other means.
 //!
 //! Everything here waits through the door of [`crate::park`]; on a plain OS thread it waits as std does. The public
 //! paths are in the crate's root (`vt_runtime::net`).
@@ -6,5 +6,9 @@
 pub mod io;
 pub mod net;
 
+mod blocking;
 mod limits;
 mod polled;
+
+pub(crate) use blocking::{Job, Pool};
+pub use blocking::{blocking, blocking_in_place};

@@ -33,10 +33,28 @@ pub(crate) fn call_at<T>(
     at: &'static Location<'static>,
     f: impl FnOnce() -> T,
 ) -> T {
+    in_region(label, at, false, f)
+}
+
+/// [`call_at`] for a call known to block: spare carriers stand in for this one meanwhile.
+pub(crate) fn call_blocking_at<T>(
+    label: &'static str,
+    at: &'static Location<'static>,
+    f: impl FnOnce() -> T,
+) -> T {
+    in_region(label, at, true, f)
+}
+
+fn in_region<T>(
+    label: &'static str,
+    at: &'static Location<'static>,
+    compensated: bool,
+    f: impl FnOnce() -> T,
+) -> T {
     let Some(_) = current::carrier() else {
         return f();
     };
-    let region = Region::enter(label, at);
+    let region = Region::enter(label, at, compensated);
     let result = f();
     drop(region);
     result
@@ -49,13 +67,19 @@ struct Region {
     start: event::Timestamp,
     used: CpuTime,
     before: crate::carrier::Status,
+    /// Spare carriers may stand in.
+    compensated: bool,
     /// Pinned waits of up-calls, which are reported on their own.
     waited: u64,
     _pin: PinGuard,
 }
 
 impl Region {
-    fn enter(label: &'static str, at: &'static Location<'static>) -> Option<Self> {
+    fn enter(
+        label: &'static str,
+        at: &'static Location<'static>,
+        compensated: bool,
+    ) -> Option<Self> {
         let carrier = current::carrier()?;
         let subject = Subject {
             kind: "native",
@@ -65,6 +89,9 @@ impl Region {
         let pin = PinGuard::enter(PinReason::Native, at, subject);
         let start = event::now();
         let before = carrier.enter_native(OpenNative { label, at, start });
+        if compensated {
+            carrier.shared().open_region(label);
+        }
         let waited = carrier.pinned_nanos();
         Some(Self {
             label,
@@ -72,6 +99,7 @@ impl Region {
             start,
             used: CpuTime::read(),
             before,
+            compensated,
             waited,
             _pin: pin,
         })
@@ -142,6 +170,9 @@ impl Drop for Region {
     fn drop(&mut self) {
         if let Some(carrier) = current::carrier() {
             carrier.leave_native(self.before);
+            if self.compensated {
+                carrier.shared().close_region(self.label);
+            }
             self.report(&carrier);
         }
     }

@@ -115,6 +115,18 @@ impl RuntimeBuilder {
             .set(|settings| settings.max_carriers = carriers)
     }
 
+    /// How many OS threads at most do what [`blocking`](crate::blocking) sends away; by default 64.
+    pub fn offload_threads(self, threads: usize) -> Self {
+        self.positive(threads, "the offload pool needs at least one thread")
+            .set(|settings| settings.offload_threads = threads)
+    }
+
+    /// Whether pinned waits are compensated by spare carriers, as declared blocking is; by default not, so that
+    /// pins show as what they are.
+    pub fn compensate_pinned(self, compensate: bool) -> Self {
+        self.set(|settings| settings.compensate_pinned = compensate)
+    }
+
     /// How many virtual threads may be live at a time; by default what memory and the kernel's limits allow.
     pub fn max_threads(self, threads: usize) -> Self {
         self.set(|settings| settings.max_threads = Some(threads))
@@ -173,13 +185,13 @@ impl RuntimeBuilder {
             settings.pin_threshold,
             self.dispatch.clone(),
         );
-        let shared = Arc::new(Shared::new(settings, hub));
+        let shared = Arc::new(Shared::new(settings, hub, self.dispatch));
         let names = Arc::downgrade(&shared);
         shared
             .hub
             .name_threads(Box::new(move |id| names.upgrade()?.name_of(id)));
         for started in 0..carriers {
-            if let Err(error) = shared.start_carrier(self.dispatch.as_ref()) {
+            if let Err(error) = shared.start_carrier() {
                 shared.stop();
                 return Err(BuildError::Carrier { started, error });
             }

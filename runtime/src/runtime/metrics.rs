@@ -77,6 +77,28 @@ pub struct Metrics {
     pub refused: u64,
     /// Pinned waits by reason, those below the threshold included.
     pub pinned: Vec<PinnedTime>,
+    /// The pool that [`blocking`](crate::blocking) uses.
+    pub offload: OffloadMetrics,
+}
+
+/// The offload pool of a runtime.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OffloadMetrics {
+    /// Threads alive.
+    pub threads: usize,
+    /// Most threads there may be.
+    pub max_threads: usize,
+    /// Threads without work.
+    pub idle: usize,
+    /// Jobs that wait for a thread.
+    pub queued: usize,
+    /// Jobs done since the start.
+    pub finished: u64,
+    /// Time that jobs waited for a thread, summed.
+    pub queue_time: Duration,
+    /// The longest such wait.
+    pub longest_queue_time: Duration,
 }
 
 /// The pinned waits of one reason.

@@ -4,6 +4,7 @@
 //! unwinds; (3) what remains is reported, never freed; (4) carriers end when no thread is left on any of them.
 
 mod builder;
+mod compensation;
 mod metrics;
 mod registry;
 mod settings;
@@ -15,7 +16,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 pub use builder::{BuildError, RuntimeBuilder};
-pub use metrics::{Metrics, PinnedTime};
+pub use metrics::{Metrics, OffloadMetrics, PinnedTime};
 pub use settings::{DeadlockPolicy, SettingError};
 pub(crate) use shared::{Shared, Spec};
 pub use shutdown::ShutdownReport;
@@ -240,6 +241,7 @@ impl Runtime {
             spawned: self.shared.counters.spawned(),
             refused: self.shared.counters.refused(),
             pinned: self.shared.counters.pinned(),
+            offload: self.shared.offload.metrics(),
         }
     }
 

@@ -8,6 +8,8 @@ use crate::event::{DEFAULT_CAPACITY, DEFAULT_PIN_THRESHOLD};
 
 /// Spare and dedicated carriers allowed beyond the regular ones, unless the user says otherwise.
 const SPARES: usize = 64;
+/// OS threads of the offload pool, unless the user says otherwise.
+const OFFLOAD_THREADS: usize = 64;
 
 /// What to do about a deadlock in which carriers take part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) stacks: Stacks,
     pub(crate) carriers: usize,
     pub(crate) max_carriers: usize,
+    pub(crate) offload_threads: usize,
+    pub(crate) compensate_pinned: bool,
     pub(crate) max_threads: Option<usize>,
     pub(crate) stack_size: usize,
     pub(crate) pin_threshold: Duration,
@@ -89,6 +93,8 @@ impl Settings {
             stacks,
             carriers,
             max_carriers: max_carriers.max(carriers),
+            offload_threads: OFFLOAD_THREADS,
+            compensate_pinned: false,
             max_threads: None,
             stack_size: stack_size.unwrap_or(DEFAULT_STACK_SIZE),
             pin_threshold: pin_threshold.unwrap_or(DEFAULT_PIN_THRESHOLD),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crossbeam_deque::{Injector, Steal, Worker};
 use parking_lot::Mutex;
 
+use super::compensation::Regions;
 use super::metrics::Counters;
 use super::registry::Registry;
 use super::settings::Settings;
@@ -14,6 +15,7 @@ use crate::carrier::{Carrier, Local, Status, Unstarted};
 use crate::continuation::{StackError, StackPool};
 use crate::current;
 use crate::event::{Event, Hub};
+use crate::os::Pool;
 use crate::park::{Record, Waiter};
 use crate::primitive::{AtomicBool, AtomicUsize, Ordering, fence};
 use crate::watchdog::Watchdog;
@@ -47,6 +49,10 @@ pub(crate) struct Shared {
     /// Shutdowns that wait for threads to end.
     pub(super) watching_ends: Mutex<Vec<Waiter>>,
     registry: Registry,
+    pub(super) regions: Regions,
+    pub(crate) offload: Arc<Pool>,
+    /// The default subscriber of the threads that the runtime starts.
+    dispatch: Option<tracing::Dispatch>,
     /// Threads that swallowed their cancellation.
     pub(crate) refused: Mutex<Vec<Arc<Record>>>,
     pub(crate) counters: Counters,
@@ -64,7 +70,11 @@ impl Drop for Search<'_> {
 }
 
 impl Shared {
-    pub(crate) fn new(settings: Settings, hub: Arc<Hub>) -> Self {
+    pub(crate) fn new(
+        settings: Settings,
+        hub: Arc<Hub>,
+        dispatch: Option<tracing::Dispatch>,
+    ) -> Self {
         Self {
             stacks: Arc::new(StackPool::new(settings.stacks, settings.max_threads)),
             hub,
@@ -80,6 +90,9 @@ impl Shared {
             owner: Mutex::default(),
             watching_ends: Mutex::default(),
             registry: Registry::new(),
+            regions: Regions::default(),
+            offload: Pool::new(settings.offload_threads, dispatch.clone()),
+            dispatch,
             refused: Mutex::default(),
             counters: Counters::default(),
             watchdog: Arc::default(),
@@ -97,15 +110,12 @@ impl Shared {
     }
 
     /// Starts the next carrier's OS thread.
-    pub(crate) fn start_carrier(
-        self: &Arc<Self>,
-        dispatch: Option<&tracing::Dispatch>,
-    ) -> std::io::Result<()> {
+    pub(crate) fn start_carrier(self: &Arc<Self>) -> std::io::Result<()> {
         let id = self.started.load(Ordering::Relaxed);
         let worker = Worker::new_fifo();
         let carrier = Arc::new(Carrier::new(id, worker.stealer())?);
         let (shared, face) = (Arc::clone(self), Arc::clone(&carrier));
-        let dispatch = dispatch.cloned();
+        let dispatch = self.dispatch.clone();
         let name = format!("{}-{id}", self.settings.thread_name);
         std::thread::Builder::new().name(name).spawn(move || {
             let _default = dispatch.as_ref().map(tracing::dispatcher::set_default);
@@ -167,7 +177,7 @@ impl Shared {
         Ok(record)
     }
 
-    fn place(&self, unstarted: Unstarted, carrier: Option<usize>) {
+    fn place(self: &Arc<Self>, unstarted: Unstarted, carrier: Option<usize>) {
         if let Some(carrier) = carrier {
             self.carrier(carrier).assign(unstarted);
             return;
@@ -177,6 +187,7 @@ impl Shared {
             None => self.injector.push(unstarted),
         }
         self.notify_work();
+        self.compensate();
     }
 
     /// Does another carrier that could take work have far fewer threads?
@@ -185,6 +196,7 @@ impl Shared {
         live > SLACK
             && self.carriers().any(|other| {
                 other.id != carrier.id
+                    && !self.is_spare(other.id)
                     && matches!(other.status(), Status::Idle | Status::Running)
                     && other.live.load(Ordering::Relaxed) + SLACK < live
             })
@@ -215,6 +227,9 @@ impl Shared {
         carrier: &Carrier,
         own: &Worker<Unstarted>,
     ) -> Option<Unstarted> {
+        if !self.may_take(carrier.id) {
+            return None;
+        }
         let found = self
             .retry(|| self.injector.steal_batch_and_pop(own))
             .or_else(|| {
@@ -261,9 +276,10 @@ impl Shared {
     }
 
     /// A carrier is about to be stuck: what it has not started goes to others.
-    pub(crate) fn rescue_unstarted(&self) {
+    pub(crate) fn rescue_unstarted(self: &Arc<Self>) {
         if self.has_unstarted() {
             self.notify_work();
+            self.compensate();
         }
     }
 
@@ -342,6 +358,7 @@ impl Shared {
     /// No more spawns; carriers end when nothing lives on them.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
+        self.offload.close();
         self.wake_all();
     }
 

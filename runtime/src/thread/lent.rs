@@ -2,7 +2,8 @@
 //!
 //! **Invariant (lending):** whoever calls [`spawn_lent`] waits, before it returns or unwinds, until the record of
 //! each such thread says that it has ended. A record says so only after the closure was run or dropped, and the
-//! stack is gone. The waits use `park::wait_lending`, which neither an interrupt nor a shutdown ends.
+//! stack is gone. The waits use `park::wait_lending`, which neither an interrupt nor a shutdown ends. The same holds
+//! for a closure given to the offload pool and the completion of its job.
 #![expect(
     unsafe_code,
     reason = "a borrowed closure runs on another stack while its lender waits"
@@ -13,7 +14,9 @@ use std::sync::Arc;
 
 use super::builder::{Builder, package_then};
 use super::handle::{Packet, wait_for_end_lending};
+use crate::os::{Job, Pool};
 use crate::park::Record;
+use crate::pin::native;
 use crate::runtime::{Runtime, SpawnError};
 
 type Erased = Box<dyn FnOnce() + Send + 'static>;
@@ -61,5 +64,31 @@ where
         Some(Ok(value)) => value,
         Some(Err(payload)) => std::panic::resume_unwind(payload),
         None => panic!("the virtual thread was cancelled by a shutdown before it had a result"),
+    }
+}
+
+/// Runs `f` on a thread of `pool` and waits for it, lending. See [`crate::blocking`].
+pub(crate) fn offload<F, T>(pool: &Arc<Pool>, f: F, at: &'static Location<'static>) -> T
+where
+    F: FnOnce() -> T + Send,
+    T: Send,
+{
+    let span = tracing::Span::current();
+    let (body, packet) = package_then(move || span.in_scope(f), |_| {});
+    // SAFETY: both types differ in the lifetime only, and by the lending invariant all that the closure borrows
+    // outlives it: nothing below returns or unwinds before the completion says that the closure is gone.
+    let body: Erased =
+        unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Erased>(body) };
+    let (job, completion) = Job::new(body);
+    if let Err((job, _refused)) = pool.submit(job) {
+        // No thread for it: better here, with a spare carrier if there can be one, than not at all.
+        native::call_blocking_at("blocking", at, || job.run());
+    }
+    completion.wait_lending(at);
+    let result = packet.lock().take();
+    match result {
+        Some(Ok(value)) => value,
+        Some(Err(payload)) => std::panic::resume_unwind(payload),
+        None => unreachable!("a job that was taken in or run in place has left its result"),
     }
 }

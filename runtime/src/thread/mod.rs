@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 pub use builder::Builder;
 pub use handle::{Ended, JoinHandle, ThreadId, VirtualThread};
 pub use info::{ThreadInfo, ThreadState};
-pub(crate) use lent::run;
+pub(crate) use lent::{offload, run};
 pub use scope::{Scope, ScopedJoinHandle, scope};
 
 use crate::current;

@@ -130,7 +130,7 @@ impl Watchdog {
 }
 
 /// Looks at one carrier; true if its mounted thread has stayed since the last look.
-fn look_at(shared: &Shared, carrier: &Carrier, watch: &mut Watch, now: u64) -> bool {
+fn look_at(shared: &Arc<Shared>, carrier: &Carrier, watch: &mut Watch, now: u64) -> bool {
     let threshold = shared.hub.threshold_ns();
     let live_from = threshold.saturating_mul(10).max(LEAST_LIVE);
     let thread = watch.thread();
@@ -176,7 +176,7 @@ fn look_at(shared: &Shared, carrier: &Carrier, watch: &mut Watch, now: u64) -> b
 
 /// A thread that is in no region of which the runtime knows.
 fn look_at_undeclared(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     carrier: &Carrier,
     thread: u64,
     stay: &mut Stay,

@@ -2,9 +2,10 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+use std::panic::Location;
 use std::{option, slice, vec};
 
-use crate::native;
+use crate::os::blocking;
 
 /// What can be turned into addresses, as [`std::net::ToSocketAddrs`].
 ///
@@ -19,6 +20,7 @@ pub trait ToSocketAddrs {
     /// # Errors
     ///
     /// A name that cannot be parsed or is not known.
+    #[track_caller]
     fn to_socket_addrs(&self) -> io::Result<Self::Iter>;
 }
 
@@ -27,7 +29,8 @@ macro_rules! one_address {
         impl ToSocketAddrs for $source {
             type Iter = option::IntoIter<SocketAddr>;
 
-            fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+            #[track_caller]
+    fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
                 std::net::ToSocketAddrs::to_socket_addrs(self)
             }
         }
@@ -46,11 +49,12 @@ one_address!(
 impl ToSocketAddrs for (&str, u16) {
     type Iter = vec::IntoIter<SocketAddr>;
 
+    #[track_caller]
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         let (host, port) = *self;
         match host.parse::<IpAddr>() {
             Ok(ip) => Ok(vec![SocketAddr::new(ip, port)].into_iter()),
-            Err(_) => look_up(|| std::net::ToSocketAddrs::to_socket_addrs(&(host, port))),
+            Err(_) => look_up((host.to_owned(), port)),
         }
     }
 }
@@ -58,6 +62,7 @@ impl ToSocketAddrs for (&str, u16) {
 impl ToSocketAddrs for (String, u16) {
     type Iter = vec::IntoIter<SocketAddr>;
 
+    #[track_caller]
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         (&*self.0, self.1).to_socket_addrs()
     }
@@ -66,10 +71,11 @@ impl ToSocketAddrs for (String, u16) {
 impl ToSocketAddrs for str {
     type Iter = vec::IntoIter<SocketAddr>;
 
+    #[track_caller]
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         match self.parse() {
             Ok(address) => Ok(vec![address].into_iter()),
-            Err(_) => look_up(|| std::net::ToSocketAddrs::to_socket_addrs(self)),
+            Err(_) => look_up(self.to_owned()),
         }
     }
 }
@@ -77,6 +83,7 @@ impl ToSocketAddrs for str {
 impl ToSocketAddrs for String {
     type Iter = vec::IntoIter<SocketAddr>;
 
+    #[track_caller]
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         (**self).to_socket_addrs()
     }
@@ -85,6 +92,7 @@ impl ToSocketAddrs for String {
 impl<'a> ToSocketAddrs for &'a [SocketAddr] {
     type Iter = std::iter::Cloned<slice::Iter<'a, SocketAddr>>;
 
+    #[track_caller]
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         Ok(self.iter().cloned())
     }
@@ -93,19 +101,37 @@ impl<'a> ToSocketAddrs for &'a [SocketAddr] {
 impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {
     type Iter = T::Iter;
 
+    #[track_caller]
     fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
         (**self).to_socket_addrs()
     }
 }
 
-/// The system's resolver reads files and waits for servers: a foreign call that blocks.
-fn look_up(
-    resolve: impl FnOnce() -> io::Result<vec::IntoIter<SocketAddr>>,
-) -> io::Result<vec::IntoIter<SocketAddr>> {
-    native::call("getaddrinfo", resolve)
+/// The addresses of a host name, with its port (`"localhost:80"`), in the order to try them in.
+///
+/// # Pinning
+///
+/// The system's resolver reads files and waits for servers on the offload pool; the caller unmounts, unless pinned.
+///
+/// # Errors
+///
+/// A name that cannot be parsed or is not known, or an interrupt: the resolver is left behind then.
+#[track_caller]
+pub fn lookup<A: ToSocketAddrs>(addr: A) -> io::Result<A::Iter> {
+    addr.to_socket_addrs()
+}
+
+#[track_caller]
+fn look_up<A>(name: A) -> io::Result<vec::IntoIter<SocketAddr>>
+where
+    A: std::net::ToSocketAddrs<Iter = vec::IntoIter<SocketAddr>> + Send + 'static,
+{
+    let at = Location::caller();
+    blocking::abandonable(move || name.to_socket_addrs(), at)?
 }
 
 /// Tries each address until one works; the error is the last one's.
+#[track_caller]
 pub(super) fn first<T>(
     addresses: impl ToSocketAddrs,
     mut attempt: impl FnMut(SocketAddr) -> io::Result<T>,

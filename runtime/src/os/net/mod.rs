@@ -44,6 +44,6 @@ pub use std::net::{
     AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, SocketAddrV4, SocketAddrV6,
 };
 
-pub use address::ToSocketAddrs;
+pub use address::{ToSocketAddrs, lookup};
 pub use tcp_listener::{Incoming, TcpListener};
 pub use tcp_stream::TcpStream;

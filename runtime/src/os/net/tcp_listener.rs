@@ -29,6 +29,7 @@ impl TcpListener {
     /// # Errors
     ///
     /// Of the last address tried.
+    #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<Self> {
         address::first(addr, |address| {
             let socket = std::net::TcpListener::bind(address)?;

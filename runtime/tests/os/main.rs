@@ -1,7 +1,10 @@
-//! Sockets that unmount: on both backends, between virtual threads and with plain OS threads at the other end.
+//! What waits for the operating system: on both backends, between virtual threads and with plain OS threads at the
+//! other end.
 //!
 //! Nothing here may hang: `on_both` ends the process when a test takes longer than its limit.
 
+mod blocking;
+mod compensation;
 mod lifetimes;
 mod tcp;
 mod waits;
@@ -10,7 +13,9 @@ use std::io::{Read, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use vt_runtime::event::Event;
 use vt_runtime::net::{TcpListener, TcpStream};
+use vt_runtime::thread::ThreadId;
 use vt_runtime::{Runtime, Stacks};
 
 /// Longer than any test takes on a loaded machine.
@@ -70,5 +75,30 @@ fn echo(mut stream: TcpStream) {
             Ok(count) => stream.write_all(&buffer[..count]).expect("the peer reads"),
             Err(error) => panic!("read: {error}"),
         }
+    }
+}
+
+/// Everything recorded so far.
+fn events(runtime: &Runtime) -> Vec<Event> {
+    let mut events = Vec::new();
+    runtime
+        .event_reader()
+        .drain(|recorded| events.push(recorded.event));
+    events
+}
+
+/// Returns when the thread waits for something.
+fn until_it_waits(runtime: &Runtime, id: ThreadId) {
+    until(|| {
+        let threads = runtime.threads();
+        let info = threads.iter().find(|info| info.id == id);
+        info.is_some_and(|info| info.waits_for.is_some())
+    });
+}
+
+/// Returns when `condition` holds.
+fn until(condition: impl Fn() -> bool) {
+    while !condition() {
+        std::thread::yield_now();
     }
 }

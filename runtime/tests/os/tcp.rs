@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::time::Duration;
 
-use vt_runtime::net::{Shutdown, TcpListener, TcpStream};
+use vt_runtime::net::{self, Shutdown, TcpListener, TcpStream};
 use vt_runtime::thread;
 
 use super::{echo, listener, on_both, pair};
@@ -238,6 +238,24 @@ fn std_streams_go_in_and_out_with_their_settings() {
     listener.set_nonblocking(true).expect("a flag");
     let error = listener.accept().expect_err("nobody connects");
     assert_eq!(error.kind(), ErrorKind::WouldBlock);
+}
+
+#[test]
+fn names_are_looked_up_without_the_carrier() {
+    on_both(1, |runtime| {
+        let (listener, address) = listener();
+        let server = runtime.spawn(move || echo(listener.accept().expect("a connection").0));
+        runtime.run(|| {
+            let mut found =
+                net::lookup(("localhost", address.port())).expect("it is in every hosts file");
+            assert!(found.all(|found| found.ip().is_loopback()));
+            net::lookup("localhost:notaport").expect_err("not a port");
+            let stream = TcpStream::connect(format!("localhost:{}", address.port()));
+            drop(stream.expect("one of its addresses answers"));
+        });
+        server.join().expect("no panic");
+        assert!(runtime.metrics().offload.finished >= 2);
+    });
 }
 
 #[test]

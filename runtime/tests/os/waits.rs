@@ -8,29 +8,15 @@ use vt_runtime::io::Interrupted;
 use vt_runtime::net::{Shutdown, TcpStream};
 use vt_runtime::{Runtime, pinned, thread};
 
-use super::{listener, on_both, pair};
+use super::{events, listener, on_both, pair, until_it_waits};
 
 /// Pins recorded so far.
 fn pins(runtime: &Runtime) -> Vec<vt_runtime::event::Pinned> {
-    let mut pins = Vec::new();
-    runtime.event_reader().drain(|recorded| {
-        if let Event::VirtualThreadPinned(pinned) = recorded.event {
-            pins.push(pinned);
-        }
-    });
-    pins
-}
-
-/// Returns when the thread waits in a socket operation.
-fn until_it_waits(runtime: &Runtime, id: thread::ThreadId) {
-    loop {
-        let threads = runtime.threads();
-        let info = threads.iter().find(|info| info.id == id);
-        if info.is_some_and(|info| info.waits_for.is_some()) {
-            return;
-        }
-        std::thread::yield_now();
-    }
+    let pin = |event| match event {
+        Event::VirtualThreadPinned(pinned) => Some(pinned),
+        _ => None,
+    };
+    events(runtime).into_iter().filter_map(pin).collect()
 }
 
 #[test]
