@@ -97,14 +97,15 @@ fn run(runtime: &Weak<Shared>) {
             stays |= look_at(&shared, carrier, &mut watches[index], now);
             idle &= carrier.is_asleep();
         }
-        period = if stays || !idle {
+        let gives_back = now >= stacks_due && shared.stacks.give_back_idle();
+        if now >= stacks_due && !gives_back {
+            stacks_due = now + STACKS_KEPT;
+        }
+        period = if stays || !idle || gives_back {
             SHORTEST_PERIOD
         } else {
             (period * 2).min(LONGEST_PERIOD)
         };
-        if now >= stacks_due && !shared.stacks.give_back_idle() {
-            stacks_due = now + STACKS_KEPT;
-        }
         let rests = period == LONGEST_PERIOD
             && !shared.stacks.has_idle()
             && shared.watchdog.prepare_sleep(&shared);
