@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "registers an exit handler with the C library")]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Once, Weak};
 use std::time::{Duration, Instant};
 
@@ -40,9 +41,13 @@ pub fn at_exit(last: impl FnOnce() + Send + 'static) {
     register();
 }
 
+/// The process that asked. A forked child has neither its threads nor its files to write.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
+
 fn register() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
+        PROCESS.store(std::process::id(), Ordering::Relaxed);
         // SAFETY: `exiting` is a function that stays for the life of the process, takes nothing and
         // does not unwind into the C library. A refusal (no memory) only means no flush at exit.
         let _ = unsafe { libc::atexit(exiting) };
@@ -50,6 +55,9 @@ fn register() {
 }
 
 extern "C" fn exiting() {
+    if std::process::id() != PROCESS.load(Ordering::Relaxed) {
+        return;
+    }
     // The panic hook has printed; at exit there is nobody left to tell.
     let _ = catch_unwind(|| {
         let deadline = Instant::now() + LIMIT;
