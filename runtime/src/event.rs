@@ -231,6 +231,8 @@ spelled! {
         SuccessorStranded = "successor_stranded",
         /// Every carrier is blocked and work is pending.
         AllCarriersPinned = "all_carriers_pinned",
+        /// Threads that keep their carriers wait for each other's locks.
+        LockOrder = "lock_order",
         /// The holder waits for itself.
         SelfWait = "self",
         /// The carrier waits in user code for a lock that one of its own threads holds.

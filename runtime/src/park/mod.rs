@@ -170,6 +170,7 @@ fn whole(waiter: Waiter, wait: &Wait, lends: bool) -> WaitOutcome {
         End::Timeout => WaitOutcome::Timeout,
         End::Interrupted => WaitOutcome::Interrupted,
         End::Cancelled => raise_cancel(),
+        End::Deadlock => raise_deadlock(),
     }
 }
 
@@ -190,6 +191,11 @@ pub(crate) fn wait_in(waiter: Waiter, wait: &Wait, spell: &mut Spell, lends: boo
         record.clear_interrupt();
     }
     end
+}
+
+/// The policy is to end a deadlock at its pinned waiter, whose call has no other way to say so.
+pub(crate) fn raise_deadlock() -> ! {
+    panic!("deadlock: {}", current::record().take_deadlock())
 }
 
 /// The unwinding that shutdown raises in a virtual thread.

@@ -113,6 +113,6 @@ fn outcome(end: End, wait: &Wait) -> WaitOutcome {
         End::Timeout if wait.operation == Operation::Sleep => WaitOutcome::Done,
         End::Timeout => WaitOutcome::Timeout,
         End::Interrupted | End::Cancelled => WaitOutcome::Interrupted,
-        End::Done => WaitOutcome::Done,
+        End::Done | End::Deadlock => WaitOutcome::Done,
     }
 }

@@ -86,6 +86,8 @@ pub(crate) struct Record {
     waiting: Mutex<Option<Waiting>>,
     /// Since when it waits without unmounting ([`crate::event::now`]), 0 if it does not.
     pub(crate) pinned_since: AtomicU64,
+    /// Why the wait ended with a deadlock.
+    deadlock: Mutex<Option<Arc<str>>>,
     life: Mutex<Life>,
 }
 
@@ -127,6 +129,7 @@ impl Record {
             started: AtomicBool::new(false),
             waiting: Mutex::new(None),
             pinned_since: AtomicU64::new(0),
+            deadlock: Mutex::default(),
             life: Mutex::default(),
         }
     }
@@ -261,6 +264,22 @@ impl Record {
     /// Announces what the thread waits for. Not taken back at the end: readers look at the word first.
     pub(crate) fn announce(&self, waiting: Waiting) {
         *self.waiting.lock() = Some(waiting);
+    }
+
+    /// Ends the wait `epoch`, which is part of a deadlock that `story` tells.
+    pub(crate) fn end_deadlocked(self: &Arc<Self>, epoch: u64, story: &Arc<str>) {
+        *self.deadlock.lock() = Some(Arc::clone(story));
+        self.end(epoch, End::Deadlock);
+    }
+
+    /// Owner: the story of the deadlock that ended its wait.
+    pub(crate) fn take_deadlock(&self) -> Arc<str> {
+        self.deadlock.lock().take().unwrap_or_default()
+    }
+
+    /// Makes the thread look again at what it waits for, which it does in a loop. Harmless: an extra hint.
+    pub(crate) fn nudge(self: &Arc<Self>, epoch: u64) {
+        self.end(epoch, End::Done);
     }
 
     /// What the thread waits for now.

@@ -5,7 +5,7 @@
 //!   IDLE ───────────────> PREPARED ────────> PARKED   unmounted: whoever ends it schedules the thread
 //!     ^                      │   └─────────> HELD     keeps its OS thread: whoever ends it signals that
 //!     │ close                │ end              │ end
-//!     └──────────────── DONE / TIMEOUT / INTERRUPTED / CANCELLED
+//!     └──────────────── DONE / TIMEOUT / INTERRUPTED / CANCELLED / DEADLOCK
 //! ```
 //!
 //! **Invariant (one end):** of all calls of `end` for one epoch exactly one succeeds, and it learns what it
@@ -29,12 +29,12 @@ const HELD: u64 = 3;
 /// First of the ended phases; `End` says which.
 const ENDED: u64 = 4;
 
-const PHASE: u64 = 0b111;
+const PHASE: u64 = 0b1111;
 /// An interrupt may end this wait.
-const INTERRUPTIBLE: u64 = 1 << 3;
+const INTERRUPTIBLE: u64 = 1 << 4;
 /// Shutdown may end this wait.
-const CANCELLABLE: u64 = 1 << 4;
-const EPOCH_ONE: u64 = 1 << 5;
+const CANCELLABLE: u64 = 1 << 5;
+const EPOCH_ONE: u64 = 1 << 6;
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub(crate) enum End {
     Interrupted = 6,
     /// The runtime is shutting down.
     Cancelled = 7,
+    /// It would never end; the record has the story.
+    Deadlock = 8,
 }
 
 /// What the caller of [`WaitWord::end`] must do.
@@ -132,7 +134,7 @@ impl WaitWord {
         let needed = match end {
             End::Interrupted => INTERRUPTIBLE,
             End::Cancelled => CANCELLABLE,
-            End::Done | End::Timeout => 0,
+            End::Done | End::Timeout | End::Deadlock => 0,
         };
         self.end_where(end, |seen| seen & needed == needed)
     }
@@ -205,6 +207,7 @@ fn ended(word: u64) -> Option<End> {
         5 => Some(End::Timeout),
         6 => Some(End::Interrupted),
         7 => Some(End::Cancelled),
+        8 => Some(End::Deadlock),
         _ => None,
     }
 }

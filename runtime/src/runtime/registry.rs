@@ -63,15 +63,15 @@ impl Registry {
         }
     }
 
-    /// The name of a live thread. Off the carriers: it looks through a whole shard.
-    pub(crate) fn name(&self, id: u64) -> Option<Arc<str>> {
+    /// A live thread. Off the carriers: it looks through a whole shard.
+    pub(crate) fn find(&self, id: u64) -> Option<Arc<Record>> {
         let shard = self.shards[shard_of(id)].lock();
         shard
             .records
             .iter()
             .flatten()
             .find(|record| record.id == id)
-            .map(|record| record.display_name())
+            .cloned()
     }
 
     /// All of them, ordered by id.

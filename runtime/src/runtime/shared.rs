@@ -343,8 +343,13 @@ impl Shared {
         }
     }
 
+    /// A live virtual thread of this runtime.
+    pub(crate) fn find(&self, id: u64) -> Option<Arc<Record>> {
+        self.registry.find(id)
+    }
+
     pub(crate) fn name_of(&self, id: u64) -> Option<Arc<str>> {
-        self.registry.name(id)
+        self.registry.find(id).map(|record| record.display_name())
     }
 
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {

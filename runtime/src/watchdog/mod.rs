@@ -7,6 +7,7 @@
 //! **Period:** 5 ms while any carrier is awake, doubling up to 100 ms while none is; then, as soon as the memory of
 //! idle stacks has gone back to the system, no look at all until a carrier that leaves its sleep stirs it.
 
+mod deadlock;
 mod procfs;
 mod report;
 mod sample;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use self::deadlock::Suspicions;
 use self::sample::{Stay, Watch};
 use crate::carrier::{Carrier, Status};
 use crate::event::{self, CarrierState};
@@ -36,6 +38,9 @@ const LEAST_LIVE: u64 = 200_000_000;
 
 /// Memory of stacks that nobody needed for so long goes back to the system.
 const STACKS_KEPT: u64 = 1_000_000_000;
+
+/// A carrier in a futex for this long may be waiting for one of its own threads.
+const LEAST_SELF_LOCK: u64 = 500_000_000;
 
 /// Where carriers find their watchdog.
 #[derive(Default)]
@@ -84,6 +89,7 @@ pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
 
 fn run(runtime: &Weak<Shared>) {
     let mut watches: Vec<Watch> = Vec::new();
+    let mut suspicions = Suspicions::default();
     let mut period = SHORTEST_PERIOD;
     let mut stacks_due = 0;
     while let Some(shared) = runtime.upgrade().filter(|shared| !shared.may_end()) {
@@ -97,6 +103,7 @@ fn run(runtime: &Weak<Shared>) {
             stays |= look_at(&shared, carrier, &mut watches[index], now);
             idle &= carrier.is_asleep();
         }
+        deadlock::look(&shared, &mut suspicions, now);
         let gives_back = now >= stacks_due && shared.stacks.give_back_idle();
         if now >= stacks_due && !gives_back {
             stacks_due = now + STACKS_KEPT;
@@ -192,6 +199,10 @@ fn look_at_undeclared(
             block.reported = true;
             report::live_block(shared, carrier, thread, block);
         }
+        if block.nanos() >= live_from.max(LEAST_SELF_LOCK) && block.is_futex() && !block.suspected {
+            block.suspected = true;
+            deadlock::suspect_self_lock(shared, carrier, thread, "");
+        }
     }
     let elapsed = now.saturating_sub(stay.since);
     // One period may have seen both; wait for one that can tell, but not for ever.
@@ -201,4 +212,12 @@ fn look_at_undeclared(
         carrier.mark_stalled();
         report::stall(shared, carrier, thread, stay, elapsed);
     }
+}
+
+/// Ends the process with that text, past every lock and subscriber.
+fn abort_with(text: &str) -> ! {
+    let text = format!("vt-runtime: {text}\n");
+    // If standard error is gone there is nobody to tell.
+    let _ = rustix::io::write(rustix::stdio::stderr(), text.as_bytes());
+    std::process::abort();
 }

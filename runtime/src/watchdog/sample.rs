@@ -40,6 +40,8 @@ pub(super) struct Block {
     pub(super) until: u64,
     pub(super) call: Option<Syscall>,
     pub(super) reported: bool,
+    /// Reported as a suspected deadlock.
+    pub(super) suspected: bool,
 }
 
 impl Watch {
@@ -99,6 +101,13 @@ impl Block {
         }
     }
 
+    /// Does it wait in a futex: for a lock, a condition or a channel of std or parking_lot?
+    pub(super) fn is_futex(&self) -> bool {
+        self.call
+            .and_then(|call| super::syscalls::name(call.number))
+            == Some("futex")
+    }
+
     pub(super) fn nanos(&self) -> u64 {
         self.until.saturating_sub(self.since)
     }
@@ -143,6 +152,7 @@ impl Stay {
                 until: now,
                 call,
                 reported: false,
+                suspected: false,
             });
             block.until = now;
             block.call = call.or(block.call);

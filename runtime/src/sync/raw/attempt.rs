@@ -4,6 +4,7 @@
 //! events: it is measured and reported once, over all its waits.
 
 use std::panic::Location;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::carrier::current;
@@ -24,6 +25,8 @@ pub(crate) struct Attempt {
     wait: Wait,
     spell: Spell,
     persists: bool,
+    checked: bool,
+    deadlock: Option<Arc<str>>,
 }
 
 impl Attempt {
@@ -35,6 +38,8 @@ impl Attempt {
             wait,
             spell: Spell::default(),
             persists: false,
+            checked: false,
+            deadlock: None,
         }
     }
 
@@ -61,6 +66,17 @@ impl Attempt {
         self
     }
 
+    /// The caller asks for [`deadlock`](Self::deadlock) when it was interrupted.
+    pub(crate) fn checked(mut self) -> Self {
+        self.checked = true;
+        self
+    }
+
+    /// Was it interrupted because it would never have ended? The story of the cycle.
+    pub(crate) fn deadlock(&self) -> Option<&str> {
+        self.deadlock.as_deref()
+    }
+
     /// From here on nothing but a wake-up ends its waits, not even a cancel.
     pub(crate) fn persist(&mut self) {
         self.wait.deadline = None;
@@ -78,6 +94,11 @@ impl Attempt {
             End::Timeout => Err(GaveUp::Timeout),
             End::Interrupted => Err(GaveUp::Interrupted),
             End::Cancelled => park::raise_cancel(),
+            End::Deadlock if self.checked => {
+                self.deadlock = Some(current::record().take_deadlock());
+                Err(GaveUp::Interrupted)
+            }
+            End::Deadlock => park::raise_deadlock(),
         }
     }
 

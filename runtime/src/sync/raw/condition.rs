@@ -75,7 +75,7 @@ impl RawCondition {
         match end {
             End::Done => place.settle(&mut self.queue.lock()),
             // Notified after all, but too late: another one gets it.
-            End::Timeout | End::Interrupted | End::Cancelled => drop(place),
+            End::Timeout | End::Interrupted | End::Cancelled | End::Deadlock => drop(place),
         }
         attempt.persist();
         given.take_back(attempt);
@@ -84,6 +84,7 @@ impl RawCondition {
             End::Timeout => Err(GaveUp::Timeout),
             End::Interrupted => Err(GaveUp::Interrupted),
             End::Cancelled => park::raise_cancel(),
+            End::Deadlock => park::raise_deadlock(),
         }
     }
 

@@ -120,7 +120,17 @@ impl<T: ?Sized> ReentrantLock<T> {
     /// [`LockError::Deadlock`] under the deadlock policy `Error`.
     #[track_caller]
     pub fn lock_checked(&self) -> Result<ReentrantLockGuard<'_, T>, LockError> {
-        self.lock_interruptibly()
+        if let Some(level) = self.raw().enter_at_once() {
+            return Ok(self.guard(level));
+        }
+        let mut attempt = self.attempt().interruptible().checked();
+        match self.raw().enter(&mut attempt) {
+            Ok(level) => Ok(self.guard(level)),
+            Err(_) => Err(match attempt.deadlock() {
+                Some(cycle) => LockError::Deadlock(LockDeadlock::new(cycle.to_owned())),
+                None => LockError::Interrupted,
+            }),
+        }
     }
 
     /// [`lock`](Self::lock) that an interrupt ends.
