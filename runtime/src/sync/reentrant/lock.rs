@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::guard::ReentrantLockGuard;
 use crate::event::{Operation, Subject};
-use crate::sync::error::LockError;
+use crate::sync::error::{LockDeadlock, LockError};
 use crate::sync::raw::attempt::{self, Attempt, GaveUp};
 use crate::sync::raw::level::Level;
 use crate::sync::raw::protected::ReentrantCell;
