@@ -48,7 +48,7 @@ pub struct Label {
 }
 
 /// A range of a file, `end` exclusive.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// The file as [`Sources::display`](crate::Sources::display) shows it.
     pub file: Arc<str>,
@@ -59,7 +59,7 @@ pub struct Span {
 }
 
 /// A point in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// Line, from 1.
     pub line: u32,

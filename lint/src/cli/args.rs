@@ -62,6 +62,9 @@ pub(crate) struct Args {
         conflicts_with = "baseline"
     )]
     pub write_baseline: Option<PathBuf>,
+    /// Put the findings with most pinned time in these recordings first, and list pins that no finding predicts
+    #[arg(long, value_name = "REC.jfr", num_args = 1.., help_heading = "What to report")]
+    pub trace: Vec<PathBuf>,
     /// Use this configuration file and no other
     #[arg(long, value_name = "FILE", help_heading = "What to report")]
     pub config: Option<PathBuf>,

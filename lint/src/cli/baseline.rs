@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::check::Report;
 use crate::diagnostic::Finding;
-use crate::render::{Texts, fingerprints};
+use crate::render::Fingerprints;
 
 const VERSION: u32 = 1;
 
@@ -73,13 +73,12 @@ impl Error for BaselineError {}
 pub(super) fn write(
     path: &Path,
     findings: &[Finding],
-    fingerprints: &[String],
+    fingerprints: &Fingerprints,
 ) -> Result<(), BaselineError> {
     let mut entries: Vec<Entry> = findings
         .iter()
-        .zip(fingerprints)
-        .map(|(finding, fingerprint)| Entry {
-            fingerprint: fingerprint.clone(),
+        .map(|finding| Entry {
+            fingerprint: fingerprints.of(finding).to_owned(),
             rule: finding.rule.name().to_owned(),
             file: finding.primary.file.to_string(),
             function: finding.function.clone(),
@@ -104,7 +103,7 @@ pub(super) fn write(
 pub(super) fn subtract(
     path: &Path,
     report: &mut Report,
-    texts: &Texts<'_>,
+    fingerprints: &Fingerprints,
 ) -> Result<usize, BaselineError> {
     let text = fs::read_to_string(path)
         .map_err(|error| BaselineError::Unreadable(path.to_owned(), error))?;
@@ -118,19 +117,14 @@ pub(super) fn subtract(
         .iter()
         .map(|entry| (&*entry.fingerprint, false))
         .collect();
-    let prints = fingerprints(&report.findings, texts);
-    let mut prints = prints.iter();
-    report.findings.retain(|_| {
-        match prints
-            .next()
-            .and_then(|print| known.get_mut(print.as_str()))
-        {
+    report
+        .findings
+        .retain(|finding| match known.get_mut(fingerprints.of(finding)) {
             Some(seen) => {
                 *seen = true;
                 false
             }
             None => true,
-        }
-    });
+        });
     Ok(known.values().filter(|seen| !**seen).count())
 }

@@ -9,6 +9,7 @@ mod manual;
 mod progress;
 mod run;
 mod since;
+mod trace;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::args::{self, Args, MessageFormat};
 use super::progress::Progress;
-use super::{CLEAN, DENIED, baseline, fix, is_reader_gone, manual, since};
+use super::{CLEAN, DENIED, baseline, fix, is_reader_gone, manual, since, trace};
 use crate::check::{Report, check};
 use crate::config::Config;
 use crate::diagnostic::Level;
-use crate::render::{Style, Texts, View, fingerprints, render};
+use crate::render::{Fingerprints, Style, Texts, View, render};
 use crate::rules;
 use crate::workspace::{LoadError, Loaded, Request, load};
 
@@ -88,13 +88,9 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
     }
     let mut report = analyse(&loaded, args)?;
     let texts = Texts::new(&loaded.disk, loaded.root.clone());
+    let fingerprints = Fingerprints::new(&report.findings, &texts);
     if let Some(path) = &args.write_baseline {
-        baseline::write(
-            path,
-            &report.findings,
-            &fingerprints(&report.findings, &texts),
-        )
-        .map_err(Stop::failed)?;
+        baseline::write(path, &report.findings, &fingerprints).map_err(Stop::failed)?;
         if args.quiet == 0 {
             writeln!(
                 err,
@@ -106,7 +102,7 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
         return Ok(CLEAN);
     }
     if let Some(path) = &args.baseline {
-        let gone = baseline::subtract(path, &mut report, &texts).map_err(Stop::failed)?;
+        let gone = baseline::subtract(path, &mut report, &fingerprints).map_err(Stop::failed)?;
         if gone > 0 && args.quiet == 0 {
             writeln!(
                 err,
@@ -129,8 +125,25 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
             &mut err,
         )?;
     }
+    let trace = match &args.trace[..] {
+        [] => None,
+        paths => Some(trace::join(paths, &mut report, &loaded.root).map_err(Stop::failed)?),
+    };
     if !args.dry_run {
-        print(&report, &loaded, &texts, args, &mut out)?;
+        let view = View {
+            report: &report,
+            crates: &loaded.crates,
+            texts: &texts,
+            root: &loaded.root,
+            fingerprints: &fingerprints,
+            seen: trace.as_ref().map_or(&[], |trace| &trace.seen),
+        };
+        print(&view, args, &mut out)?;
+        if let Some(trace) = &trace
+            && is_for_people(args)
+        {
+            trace.summarise(&mut out)?;
+        }
     }
     out.flush()?;
     summarise(&report, args, &mut err)?;
@@ -214,31 +227,25 @@ fn analyse(loaded: &Loaded, args: &Args) -> Result<Report, Stop> {
     Ok(pool.install(|| check(&loaded.input(), &loaded.config)))
 }
 
-fn print(
-    report: &Report,
-    loaded: &Loaded,
-    texts: &Texts<'_>,
-    args: &Args,
-    out: &mut dyn Write,
-) -> Result<(), Stop> {
-    let view = View {
-        report,
-        crates: &loaded.crates,
-        texts,
-        root: &loaded.root,
-    };
-    let format = args.message_format;
-    render(format.format(), &view, style(args), out)?;
-    // Listings would break the formats that programs read.
-    if matches!(format, MessageFormat::Human | MessageFormat::Short) {
+fn print(view: &View<'_>, args: &Args, out: &mut dyn Write) -> Result<(), Stop> {
+    render(args.message_format.format(), view, style(args), out)?;
+    if is_for_people(args) {
         if args.show_files {
-            manual::files(&report.files, out)?;
+            manual::files(&view.report.files, out)?;
         }
         if args.statistics {
-            manual::statistics(report, out)?;
+            manual::statistics(view.report, out)?;
         }
     }
     Ok(())
+}
+
+/// Whether more than findings may be printed: listings would break the formats that programs read.
+fn is_for_people(args: &Args) -> bool {
+    matches!(
+        args.message_format,
+        MessageFormat::Human | MessageFormat::Short
+    )
 }
 
 fn style(args: &Args) -> Style {

@@ -4,23 +4,24 @@
 //! its own span. What has no place in the compiler's format stands under `vt_lint`, which its readers ignore.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Texts, View, fingerprints, human, severity};
+use super::{Seen, Texts, View, human, severity};
 use crate::diagnostic::{Finding, Span};
 use crate::input::{CrateInput, TargetKind};
 
 pub(super) fn render(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let fingerprints = fingerprints(&view.report.findings, view.texts);
-    for (finding, fingerprint) in view.report.findings.iter().zip(fingerprints) {
+    for (index, finding) in view.report.findings.iter().enumerate() {
+        let seen = view.seen.get(index).copied().flatten();
         let owner = &view.crates[finding.crate_index];
         let line = json!({
             "reason": "compiler-message",
             "package_id": owner.package,
             "manifest_path": owner.manifest,
             "target": target(owner),
-            "message": message(finding, view, &fingerprint),
+            "message": message(finding, view, seen),
         });
         writeln!(out, "{line}")?;
     }
@@ -46,7 +47,7 @@ fn target(owner: &CrateInput) -> Value {
     })
 }
 
-fn message(finding: &Finding, view: &View<'_>, fingerprint: &str) -> Value {
+fn message(finding: &Finding, view: &View<'_>, seen: Option<Seen>) -> Value {
     let mut spans = vec![span(
         &finding.primary,
         true,
@@ -100,8 +101,24 @@ fn message(finding: &Finding, view: &View<'_>, fingerprint: &str) -> Value {
         "message": finding.message,
         "spans": spans,
         "children": children,
-        "vt_lint": { "fingerprint": fingerprint, "lock": finding.lock, "function": finding.function },
+        "vt_lint": { "fingerprint": view.fingerprints.of(finding), "lock": finding.lock, "function": finding.function, "pinned": pinned(seen) },
     })
+}
+
+/// Durations in nanoseconds, as in the events.
+fn pinned(seen: Option<Seen>) -> Value {
+    seen.map_or(Value::Null, |seen| {
+        json!({
+            "count": seen.count,
+            "duration_ns": nanos(seen.pinned),
+            "longest_ns": nanos(seen.longest),
+            "stranded_ns": nanos(seen.stranded),
+        })
+    })
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn span(place: &Span, is_primary: bool, label: Option<&str>, texts: &Texts<'_>) -> Value {

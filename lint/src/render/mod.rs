@@ -13,12 +13,13 @@ mod texts;
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::check::Report;
 use crate::diagnostic::{Finding, Level};
 use crate::input::CrateInput;
 
-pub use fingerprint::fingerprints;
+pub use fingerprint::Fingerprints;
 pub use human::Style;
 pub use texts::Texts;
 
@@ -47,6 +48,23 @@ pub struct View<'a> {
     pub texts: &'a Texts<'a>,
     /// The directory that paths are relative to.
     pub root: &'a Path,
+    /// The findings' names.
+    pub fingerprints: &'a Fingerprints,
+    /// For each finding what recordings have seen there; empty when there is no recording.
+    pub seen: &'a [Option<Seen>],
+}
+
+/// What recordings have seen at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Pinned waits.
+    pub count: usize,
+    /// Their time in all.
+    pub pinned: Duration,
+    /// The longest.
+    pub longest: Duration,
+    /// How long other virtual threads waited for the carriers meanwhile, in all: a lower bound.
+    pub stranded: Duration,
 }
 
 /// Writes the findings of `view`.

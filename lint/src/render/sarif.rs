@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{Texts, View, fingerprints, severity};
+use super::{Texts, View, severity};
 use crate::diagnostic::{Finding, Level, Span};
 use crate::rules;
 
@@ -19,13 +19,11 @@ const SCHEMA: &str =
 const ROOT: &str = "%SRCROOT%";
 
 pub(super) fn render(view: &View<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let fingerprints = fingerprints(&view.report.findings, view.texts);
     let results = view
         .report
         .findings
         .iter()
-        .zip(fingerprints)
-        .map(|(finding, print)| result(finding, &print, view));
+        .map(|finding| result(finding, view));
     let log = json!({
         "$schema": SCHEMA,
         "version": "2.1.0",
@@ -56,7 +54,7 @@ fn descriptor(rule: &rules::Rule) -> Value {
     })
 }
 
-fn result(finding: &Finding, fingerprint: &str, view: &View<'_>) -> Value {
+fn result(finding: &Finding, view: &View<'_>) -> Value {
     let mut location = json!({ "physicalLocation": physical(&finding.primary, view.texts) });
     if let Some(function) = &finding.function {
         location["logicalLocations"] =
@@ -74,7 +72,7 @@ fn result(finding: &Finding, fingerprint: &str, view: &View<'_>) -> Value {
         "level": severity(finding.level),
         "message": { "text": text },
         "locations": [location],
-        "partialFingerprints": { "vtLint/v1": fingerprint },
+        "partialFingerprints": { "vtLint/v1": view.fingerprints.of(finding) },
     });
     let step = |span: &Span, text: &str| json!({ "physicalLocation": physical(span, view.texts), "message": { "text": text } });
     if let Some(guard) = &finding.guard {

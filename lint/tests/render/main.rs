@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use vt_lint::render::{Format, Style, Texts, View, fingerprints, render};
+use vt_lint::render::{Fingerprints, Format, Style, Texts, View, render};
 use vt_lint::{
     CrateInput, Edit, Edition, Finding, Fix, Label, Level, Position, Report, RuleId, SourceError,
     Sources, Span, TargetKind,
@@ -209,6 +209,8 @@ fn rendered(format: Format, style: Style) -> String {
         crates: &crates,
         texts: &texts,
         root: Path::new("/shop"),
+        fingerprints: &Fingerprints::new(&report.findings, &texts),
+        seen: &[],
     };
     let mut out = Vec::new();
     render(format, &view, style, &mut out).expect("writing to memory");
@@ -286,6 +288,15 @@ fn colours_and_links_only_when_asked_for() {
     );
 }
 
+/// The fingerprint of each finding.
+fn fingerprints(findings: &[Finding], texts: &Texts<'_>) -> Vec<String> {
+    let all = Fingerprints::new(findings, texts);
+    findings
+        .iter()
+        .map(|finding| all.of(finding).to_owned())
+        .collect()
+}
+
 #[test]
 fn fingerprints_survive_shifts_and_tell_copies_apart() {
     let before = files();
@@ -303,7 +314,8 @@ fn fingerprints_survive_shifts_and_tell_copies_apart() {
     moved[0].primary = span("src/cache.rs", shifted, "std::thread::sleep", 0);
     assert_eq!(fingerprints(&moved, &texts)[0], first[0]);
 
-    let copies = vec![moved[0].clone(), moved[0].clone()];
+    let mut copies = vec![moved[0].clone(), moved[0].clone()];
+    copies[1].primary.start.byte += 1;
     let copies = fingerprints(&copies, &texts);
     assert_eq!(copies[0], first[0]);
     assert_ne!(copies[1], first[0]);
