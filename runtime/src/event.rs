@@ -42,7 +42,6 @@
 //! (`tracing::subscriber::with_default`) is not asked; give it to the runtime by `dispatch`.
 //! Records wait in rings of bounded size; what is overwritten is counted and reported as `EventsDropped`.
 
-#![expect(dead_code, reason = "carriers and the watchdog are yet to report here")]
 
 pub mod clock;
 

@@ -1,19 +1,11 @@
 //! `vt-events`: the one thread that turns records into `tracing` events and so runs foreign code.
 //!
-//! ```text
-//!   carrier: write record ; fence ; asleep? -> clear it, unpark
-//!   service: drain all ; asleep = true ; fence ; anything new? -> clear it, drain again : park
-//! ```
-//!
-//! **Invariant (no lost wake-up):** both sides have a sequentially consistent fence between their store
-//! and their load, so either the carrier sees `asleep` or the service sees the record.
-//!
 //! A subscriber may block (only this thread waits; rings overwrite and count) or panic (caught and
-//! counted). Nothing here wakes while nothing is recorded.
+//! counted). Nothing here wakes while nothing is recorded: it sleeps by [`bell`]'s protocol.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -21,9 +13,12 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use tracing::{Dispatch, dispatcher};
 
+use self::bell::Bell;
 use self::emit::emit;
 use super::reader::Follower;
 use super::{Event, EventClass, Recorded};
+
+mod bell;
 
 pub(super) mod emit;
 
@@ -52,7 +47,7 @@ struct Served {
 /// The service of one runtime.
 pub(super) struct Service {
     pump: Mutex<Pump>,
-    asleep: AtomicBool,
+    bell: Bell,
     closing: AtomicBool,
     thread: OnceLock<Thread>,
     /// Flushes asked for, and how many of them are done.
@@ -75,7 +70,7 @@ impl Service {
                 dispatch,
                 batch: Vec::new(),
             }),
-            asleep: AtomicBool::new(false),
+            bell: Bell::new(),
             closing: AtomicBool::new(false),
             thread: OnceLock::new(),
             requested: AtomicU64::new(0),
@@ -98,18 +93,8 @@ impl Service {
     /// Tells the service that something was recorded. A fence and a load while it is awake.
     #[inline]
     pub(super) fn nudge(&self) {
-        fence(Ordering::SeqCst);
-        if self.asleep.load(Ordering::Relaxed) {
-            self.wake();
-        }
-    }
-
-    #[cold]
-    fn wake(&self) {
-        if self.asleep.swap(false, Ordering::Relaxed)
-            && let Some(thread) = self.thread.get()
-        {
-            thread.unpark();
+        if self.bell.ring() {
+            self.press();
         }
     }
 
@@ -130,7 +115,7 @@ impl Service {
     /// Whether the thread sleeps until it is woken.
     #[cfg(test)]
     pub(super) fn is_asleep(&self) -> bool {
-        self.asleep.load(Ordering::Relaxed)
+        self.bell.is_asleep()
     }
 
     /// How often a subscriber panicked.
@@ -198,15 +183,15 @@ impl Service {
                 }
                 continue;
             }
-            self.asleep.store(true, Ordering::Relaxed);
-            fence(Ordering::SeqCst);
-            let idle = !pump.follower.has_news(wanted())
-                && self.requested.load(Ordering::SeqCst) == ticket
-                && !self.closing.load(Ordering::Acquire);
-            if idle {
+            let may_sleep = self.bell.lie_down(|| {
+                pump.follower.has_news(wanted())
+                    || self.requested.load(Ordering::SeqCst) != ticket
+                    || self.closing.load(Ordering::Acquire)
+            });
+            if may_sleep {
                 thread::park();
+                self.bell.get_up();
             }
-            self.asleep.store(false, Ordering::Relaxed);
         }
     }
 }

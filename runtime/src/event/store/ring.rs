@@ -20,9 +20,9 @@
 //! **Invariant (truth):** records are numbered without gaps, so what a reader missed is the difference
 //! of two numbers, exact for any pattern of laps.
 
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-
 use crossbeam_utils::CachePadded;
+
+use crate::primitive::{AtomicU64, Ordering, fence};
 
 /// The smallest ring, in words: room for several of the longest records.
 const MIN_WORDS: usize = 512;
@@ -92,11 +92,15 @@ impl Cursor {
 impl Ring {
     /// An empty ring of at least `words` words.
     pub(in crate::event) fn new(words: usize) -> Self {
-        let words = words.max(MIN_WORDS).next_power_of_two();
+        Self::of_exactly(words.max(MIN_WORDS).next_power_of_two())
+    }
+
+    /// An empty ring of `words` words, a power of two.
+    fn of_exactly(words: usize) -> Self {
         Self {
             words: (0..words).map(|_| AtomicU64::new(0)).collect(),
-            head: CachePadded::default(),
-            tail: CachePadded::default(),
+            head: CachePadded::new(AtomicU64::new(0)),
+            tail: CachePadded::new(AtomicU64::new(0)),
             newest: AtomicU64::new(0),
             written: AtomicU64::new(0),
         }
@@ -164,12 +168,8 @@ impl Ring {
             if cursor.position >= head {
                 return None;
             }
-            let header = Header(self.word(cursor.position).load(Ordering::Relaxed));
-            let len = header.len().min(self.words.len() as u64);
-            body.clear();
-            body.extend((1..len).map(|i| self.word(cursor.position + i).load(Ordering::Relaxed)));
-            fence(Ordering::Acquire);
-            if self.tail.load(Ordering::Relaxed) > cursor.position {
+            let (header, len) = self.copy(cursor.position, body);
+            if !self.was_intact(cursor.position) {
                 continue;
             }
             let expected = cursor.expected.unwrap_or(header.number());
@@ -179,6 +179,22 @@ impl Ring {
             return Some(header);
         }
         None
+    }
+
+    /// Copies what stands at `position`: a record, if it [`was_intact`](Self::was_intact). Returns its
+    /// header and length.
+    fn copy(&self, position: u64, body: &mut Vec<u64>) -> (Header, u64) {
+        let header = Header(self.word(position).load(Ordering::Relaxed));
+        let len = header.len().min(self.words.len() as u64);
+        body.clear();
+        body.extend((1..len).map(|i| self.word(position + i).load(Ordering::Relaxed)));
+        (header, len)
+    }
+
+    /// Whether nothing of the record at `position` was overwritten up to the loads before this call.
+    fn was_intact(&self, position: u64) -> bool {
+        fence(Ordering::Acquire);
+        self.tail.load(Ordering::Relaxed) <= position
     }
 
     /// The end of the newest record.
@@ -200,8 +216,7 @@ impl Ring {
                 return Cursor::FROM_START;
             }
             let header = Header(self.word(tail).load(Ordering::Relaxed));
-            fence(Ordering::Acquire);
-            if tail < head && self.tail.load(Ordering::Relaxed) == tail {
+            if tail < head && self.was_intact(tail) {
                 return Cursor {
                     position: tail,
                     expected: Some(header.number()),
@@ -257,5 +272,8 @@ impl Record<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
+
+#[cfg(all(test, loom))]
+mod model;

@@ -162,6 +162,26 @@ fn concurrent_readers_see_whole_records_and_account_for_every_one() {
 }
 
 #[test]
+fn a_copy_that_was_overwritten_meanwhile_is_known() {
+    let ring = Ring::new(0);
+    write(&ring, 0, body_of(0));
+    let mut body = Vec::new();
+    let (header, _) = ring.copy(0, &mut body);
+    assert!(ring.was_intact(0));
+    assert_eq!((header.number(), body.len()), (0, body_of(0)));
+    let mut number = 1;
+    while ring.head() <= MIN_WORDS as u64 {
+        assert!(
+            ring.was_intact(0),
+            "record {number} needs no room of record 0"
+        );
+        write(&ring, number, body_of(number));
+        number += 1;
+    }
+    assert!(!ring.was_intact(0));
+}
+
+#[test]
 fn every_full_half_is_told_once() {
     let ring = Ring::new(0);
     let (mut words, mut told) = (0, 0);
