@@ -89,12 +89,13 @@ pub(crate) fn unknown(meta: &Meta, attribute: &str, known: &[&str], errors: &mut
     );
 }
 
-/// A bare word such as `public`.
+/// A bare word such as `public`; one with a value is an error, and does not hold.
 pub(crate) fn flag(meta: &Meta, errors: &mut Errors) -> bool {
-    if !matches!(meta, Meta::Path(_)) {
+    let bare = matches!(meta, Meta::Path(_));
+    if !bare {
         errors.over(meta, format_args!("`{}` takes no value", name(meta)));
     }
-    true
+    bare
 }
 
 /// `name = "text"`.

@@ -2,3 +2,4 @@
 
 mod entry;
 mod native;
+mod park_safe;

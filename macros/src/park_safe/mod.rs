@@ -12,7 +12,7 @@ mod refuse;
 mod swap;
 mod visit;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{ImplItem, Item, TraitItem};
@@ -145,7 +145,7 @@ fn expand(
     options.report_unmet_skips(&mut errors);
     // With other errors around, "nothing" is likely their consequence.
     if found.is_empty() && !already && !options.check && errors.is_empty() {
-        refuse::nothing_to_swap(original, Span::call_site(), &mut errors);
+        refuse::nothing_to_swap(original, &mut errors);
     }
     let rewritten = all.iter().map(ToTokens::to_token_stream).collect();
     errors.beside(if options.check {

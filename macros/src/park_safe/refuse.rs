@@ -3,12 +3,12 @@
 //! Refusals about one lock at one place are made where the lock is met (`swap`, `opaque`); here are those that
 //! need to see the item.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::Item;
 
 use super::{Annotated, names};
 use crate::args::Errors;
-use crate::tokens::mentions;
+use crate::tokens::find;
 
 /// An item the attribute can do nothing for.
 pub(super) fn unswappable_kind(annotated: &Annotated, errors: &mut Errors) {
@@ -73,18 +73,19 @@ fn beside(what: &str, at: Span, errors: &mut Errors) {
 }
 
 /// An attribute without effect would look like a repair.
-pub(super) fn nothing_to_swap(item: &TokenStream, at: Span, errors: &mut Errors) {
-    if mentions(item.clone(), &|ident| {
-        ident == "Monitor" || ident == "MonitorGuard"
-    }) {
+pub(super) fn nothing_to_swap(item: &TokenStream, errors: &mut Errors) {
+    let monitor = |ident: &Ident| ident == "Monitor" || ident == "MonitorGuard";
+    if let Some(monitor) = find(item.clone(), &monitor) {
         errors.at(
-            at,
-            "`park_safe` swaps a `Monitor` only with `monitor = \"reentrant\"`: it may guard something that belongs to its \
-             carrier",
+            monitor.span(),
+            format_args!(
+                "`park_safe` swaps a `{monitor}` only with `monitor = \"reentrant\"`: it may guard something that belongs to \
+                 its carrier"
+            ),
         );
     } else {
         errors.at(
-            at,
+            Span::call_site(),
             format_args!(
                 "`park_safe` found nothing to swap here: it knows {}; annotate the item that names the lock, and for one \
                  imported under another name outside of it write `only(Local = Mutex)`",

@@ -6,9 +6,11 @@
 mod main;
 mod native;
 mod report;
+mod swap;
 mod test;
 
 pub use main::Main;
 pub use native::{NativeClass, native_call};
 pub use std::process::ExitCode;
+pub use swap::Swap;
 pub use test::Test;

@@ -1,0 +1,4 @@
+//! A virtual thread blocks.
+
+#[vt_runtime::main]
+async fn main() {}

@@ -1,0 +1,20 @@
+//! The locks, waits and cells of `std::sync`, and the runtime's own monitor.
+
+use std::sync as original;
+
+use super::swap;
+use crate::sync;
+
+swap! {
+    [T: ?Sized] original::Mutex<T> => sync::Mutex<T>;
+    ['a, T: ?Sized] original::MutexGuard<'a, T> => sync::MutexGuard<'a, T>;
+    [T: ?Sized] original::RwLock<T> => sync::RwLock<T>;
+    ['a, T: ?Sized] original::RwLockReadGuard<'a, T> => sync::RwLockReadGuard<'a, T>;
+    ['a, T: ?Sized] original::RwLockWriteGuard<'a, T> => sync::RwLockWriteGuard<'a, T>;
+    [] original::Condvar => sync::Condvar;
+    [] original::WaitTimeoutResult => sync::WaitTimeoutResult;
+    [] original::Barrier => sync::Barrier;
+    [] original::BarrierWaitResult => sync::BarrierWaitResult;
+    [T: ?Sized] sync::Monitor<T> => sync::ReentrantMonitor<T>;
+    ['a, T: ?Sized] sync::MonitorGuard<'a, T> => sync::ReentrantMonitorGuard<'a, T>;
+}
