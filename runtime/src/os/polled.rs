@@ -44,6 +44,11 @@ pub(super) struct Done<T> {
 }
 
 impl<T> Done<T> {
+    /// What another attempt would bring is not known.
+    pub(super) fn uncertain(self) -> Self {
+        Self::perhaps_more(self.value)
+    }
+
     /// There may be more.
     pub(super) fn perhaps_more(value: T) -> Self {
         Self {

@@ -5,8 +5,10 @@
 
 mod blocking;
 mod compensation;
+mod datagrams;
 mod lifetimes;
 mod tcp;
+mod unix;
 mod waits;
 
 use std::io::{Read, Write};

@@ -150,3 +150,9 @@ pub(super) fn first<T>(
         )
     }))
 }
+
+/// The first address, for an operation that cannot be tried again elsewhere.
+#[track_caller]
+pub(super) fn only(addresses: impl ToSocketAddrs) -> io::Result<SocketAddr> {
+    first(addresses, Ok)
+}

@@ -21,11 +21,7 @@ pub(super) fn receive(
 ) -> io::Result<Done<usize>> {
     let asked = buffer.len();
     let (count, _) = rustix::net::recv(fd, buffer, flags | RecvFlags::DONTWAIT)?;
-    Ok(if flags.contains(RecvFlags::PEEK) {
-        Done::perhaps_more(count)
-    } else {
-        Done::bytes(count, asked)
-    })
+    Ok(Done::bytes(count, asked))
 }
 
 pub(super) fn receive_vectored(

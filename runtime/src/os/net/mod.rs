@@ -37,8 +37,12 @@
 
 mod address;
 mod bytes;
+mod socket;
 mod tcp_listener;
 mod tcp_stream;
+mod udp_socket;
+mod unix_listener;
+mod unix_stream;
 
 pub use std::net::{
     AddrParseError, IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, SocketAddrV4, SocketAddrV6,
@@ -47,3 +51,6 @@ pub use std::net::{
 pub use address::{ToSocketAddrs, lookup};
 pub use tcp_listener::{Incoming, TcpListener};
 pub use tcp_stream::TcpStream;
+pub use udp_socket::UdpSocket;
+pub use unix_listener::{Incoming as UnixIncoming, UnixListener};
+pub use unix_stream::UnixStream;

@@ -1,18 +1,14 @@
 //! `TcpStream`: std's, whose waits unmount.
 
-use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{Shutdown, SocketAddr};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd};
 use std::panic::Location;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType};
 
 use super::address::{self, ToSocketAddrs};
-use super::bytes;
-use crate::carrier::Direction;
+use super::{bytes, socket};
 use crate::os::polled::{Attempt, Done, Polled};
 
 /// A TCP connection, as [`std::net::TcpStream`].
@@ -25,6 +21,7 @@ pub struct TcpStream {
 }
 
 bytes::stream_io!(TcpStream, &TcpStream);
+socket::descriptor!(TcpStream, std::net::TcpStream);
 
 impl TcpStream {
     /// Connects to the first of the addresses that answers.
@@ -109,107 +106,25 @@ impl TcpStream {
         }
     }
 
-    /// Takes over a stream of std, with its time-outs and its mode.
-    ///
-    /// # Errors
-    ///
-    /// If the descriptor cannot be asked for them.
-    pub fn from_std(stream: std::net::TcpStream) -> io::Result<Self> {
-        let mode = rustix::fs::fcntl_getfl(&stream)?;
-        let (read, write) = (stream.read_timeout()?, stream.write_timeout()?);
-        let socket = Polled::new(stream);
-        let limits = socket.limits();
-        limits.set_timeout(Direction::Read, read)?;
-        limits.set_timeout(Direction::Write, write)?;
-        limits.set_nonblocking(mode.contains(rustix::fs::OFlags::NONBLOCK));
-        Ok(Self { socket })
-    }
+    socket::limits!(std::net::TcpStream);
 
-    /// The stream as std's, with the same time-outs and mode.
-    ///
-    /// # Errors
-    ///
-    /// None on Linux.
-    pub fn into_std(self) -> io::Result<std::net::TcpStream> {
-        Ok(self.socket.into_inner())
-    }
-
-    /// A second handle to the same connection, with time-outs and mode in common.
-    ///
-    /// # Errors
-    ///
-    /// If no descriptor is left.
-    pub fn try_clone(&self) -> io::Result<Self> {
-        let inner = self.socket.inner().try_clone()?;
-        Ok(Self {
-            socket: Polled::sharing(inner, Arc::clone(self.socket.limits())),
-        })
-    }
-
-    /// The address of the other end.
-    ///
-    /// # Errors
-    ///
-    /// If the socket is not connected any more.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.socket.inner().peer_addr()
-    }
-
-    /// The address of this end.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.socket.inner().local_addr()
-    }
-
-    /// Closes one direction or both. Who waits for it, on whichever handle, goes on.
-    ///
-    /// # Errors
-    ///
-    /// If the socket is not connected any more.
-    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.socket.inner().shutdown(how)
-    }
-
-    /// How long a read may wait; then it fails with the kind `WouldBlock`. `None`: for ever.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` for zero.
-    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        // The kernel's own is for whoever gets the stream by `into_std` or duplicates its descriptor.
-        self.socket.inner().set_read_timeout(timeout)?;
-        self.socket.limits().set_timeout(Direction::Read, timeout)
-    }
-
-    /// How long a write may wait; then it fails with the kind `WouldBlock`. `None`: for ever.
-    ///
-    /// # Errors
-    ///
-    /// `InvalidInput` for zero.
-    pub fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        self.socket.inner().set_write_timeout(timeout)?;
-        self.socket.limits().set_timeout(Direction::Write, timeout)
-    }
-
-    /// How long a read may wait.
-    ///
-    /// # Errors
-    ///
-    /// None.
-    pub fn read_timeout(&self) -> io::Result<Option<Duration>> {
-        Ok(self.socket.limits().timeout(Direction::Read))
-    }
-
-    /// How long a write may wait.
-    ///
-    /// # Errors
-    ///
-    /// None.
-    pub fn write_timeout(&self) -> io::Result<Option<Duration>> {
-        Ok(self.socket.limits().timeout(Direction::Write))
+    socket::forward! {
+        /// The address of the other end.
+        peer_addr() -> SocketAddr;
+        /// The address of this end.
+        local_addr() -> SocketAddr;
+        /// Closes one direction or both. Who waits for it, on whichever handle, goes on.
+        shutdown(how: Shutdown) -> ();
+        /// Sends small pieces at once instead of gathering them.
+        set_nodelay(nodelay: bool) -> ();
+        /// Are small pieces sent at once?
+        nodelay() -> bool;
+        /// How many hops a packet may take.
+        set_ttl(ttl: u32) -> ();
+        /// How many hops a packet may take.
+        ttl() -> u32;
+        /// The error that the socket has met since this was last asked.
+        take_error() -> Option<io::Error>;
     }
 
     /// Reads and leaves the bytes where they are.
@@ -220,64 +135,9 @@ impl TcpStream {
     #[track_caller]
     pub fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         let what = Attempt::read(Location::caller());
-        self.socket
-            .run(what, |fd| bytes::receive(fd, buf, RecvFlags::PEEK))
-    }
-
-    /// Sends small pieces at once instead of gathering them.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
-        self.socket.inner().set_nodelay(nodelay)
-    }
-
-    /// Are small pieces sent at once?
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn nodelay(&self) -> io::Result<bool> {
-        self.socket.inner().nodelay()
-    }
-
-    /// How many hops a packet may take.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
-        self.socket.inner().set_ttl(ttl)
-    }
-
-    /// How many hops a packet may take.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn ttl(&self) -> io::Result<u32> {
-        self.socket.inner().ttl()
-    }
-
-    /// The error that the socket has met since this was last asked.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be asked.
-    pub fn take_error(&self) -> io::Result<Option<io::Error>> {
-        self.socket.inner().take_error()
-    }
-
-    /// Whether operations fail with the kind `WouldBlock` instead of waiting, for all handles of the connection.
-    ///
-    /// # Errors
-    ///
-    /// Those of the operating system.
-    pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        self.socket.inner().set_nonblocking(nonblocking)?;
-        self.socket.limits().set_nonblocking(nonblocking);
-        Ok(())
+        self.socket.run(what, |fd| {
+            Ok(bytes::receive(fd, buf, RecvFlags::PEEK)?.uncertain())
+        })
     }
 
     fn receive(&self, buf: &mut [u8], at: &'static Location<'static>) -> io::Result<usize> {
@@ -307,49 +167,5 @@ impl TcpStream {
     ) -> io::Result<usize> {
         self.socket
             .run(Attempt::write(at), |fd| bytes::send_vectored(fd, bufs))
-    }
-}
-
-impl fmt::Debug for TcpStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.socket.inner().fmt(f)
-    }
-}
-
-impl AsFd for TcpStream {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.inner().as_fd()
-    }
-}
-
-impl AsRawFd for TcpStream {
-    fn as_raw_fd(&self) -> RawFd {
-        self.socket.inner().as_raw_fd()
-    }
-}
-
-impl IntoRawFd for TcpStream {
-    fn into_raw_fd(self) -> RawFd {
-        self.socket.into_inner().into_raw_fd()
-    }
-}
-
-impl From<TcpStream> for OwnedFd {
-    fn from(stream: TcpStream) -> Self {
-        stream.socket.into_inner().into()
-    }
-}
-
-impl From<TcpStream> for std::net::TcpStream {
-    fn from(stream: TcpStream) -> Self {
-        stream.socket.into_inner()
-    }
-}
-
-impl TryFrom<std::net::TcpStream> for TcpStream {
-    type Error = io::Error;
-
-    fn try_from(stream: std::net::TcpStream) -> io::Result<Self> {
-        Self::from_std(stream)
     }
 }
