@@ -42,7 +42,6 @@
 //! (`tracing::subscriber::with_default`) is not asked; give it to the runtime by `dispatch`.
 //! Records wait in rings of bounded size; what is overwritten is counted and reported as `EventsDropped`.
 
-
 pub mod clock;
 
 mod raw;
@@ -64,6 +63,7 @@ mod capture;
 
 pub use decode::decode;
 pub use reader::Reader;
+pub use service::Delivery;
 pub use service::exit::at_exit;
 
 pub(crate) use self::{
@@ -111,8 +111,9 @@ macro_rules! spelled {
                 Self::ALL.iter().copied().find(|v| v.as_str() == text)
             }
 
-            /// The value with this number, as stored in a ring.
-            pub(crate) fn from_code(code: u64) -> Option<Self> {
+            /// The value with this number (`value as u8`), as stored in a ring.
+            #[must_use]
+            pub fn from_code(code: u64) -> Option<Self> {
                 Self::ALL.get(usize::try_from(code).ok()?).copied()
             }
         }

@@ -14,7 +14,7 @@ use super::codec::text::{self, ThreadNames};
 use super::codec::write;
 use super::raw::{Lifetime, RawNative, RawPinned, Subject};
 use super::reader::{Follower, Reader};
-use super::service::{Service, exit, interest};
+use super::service::{Delivery, Service, exit, interest};
 use super::store::Store;
 use super::store::lane::Lane;
 use super::store::ring::Ring;
@@ -203,9 +203,9 @@ impl Hub {
         Reader::new(Arc::clone(&self.store))
     }
 
-    /// How often a subscriber panicked at one of our events.
-    pub(crate) fn subscriber_panics(&self) -> u64 {
-        self.service.panics()
+    /// How events have fared with subscribers so far.
+    pub(crate) fn delivery(&self) -> Delivery {
+        self.service.delivery()
     }
 
     fn lane(&self, carrier: usize) -> Option<&Lane> {

@@ -44,6 +44,26 @@ struct Served {
     ended: bool,
 }
 
+/// How a runtime's events have fared with `tracing` subscribers since the start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Delivery {
+    /// Events handed to the dispatcher, whether or not anybody listened.
+    pub emitted: u64,
+    /// Records overwritten before they were emitted, in the order of [`EventClass::ALL`]: the sum of all
+    /// `EventsDropped`.
+    pub dropped: [u64; EventClass::COUNT],
+    /// How often a subscriber panicked; the event it was given is lost.
+    pub subscriber_panics: u64,
+}
+
+#[derive(Default)]
+struct Counters {
+    emitted: AtomicU64,
+    dropped: [AtomicU64; EventClass::COUNT],
+    panics: AtomicU64,
+}
+
 /// The service of one runtime.
 pub(super) struct Service {
     pump: Mutex<Pump>,
@@ -54,7 +74,7 @@ pub(super) struct Service {
     requested: AtomicU64,
     served: Mutex<Served>,
     done: Condvar,
-    panics: AtomicU64,
+    counters: Counters,
     /// The process that has the thread: after a fork the child has only the memory of it.
     process: u32,
 }
@@ -76,7 +96,7 @@ impl Service {
             requested: AtomicU64::new(0),
             served: Mutex::default(),
             done: Condvar::new(),
-            panics: AtomicU64::new(0),
+            counters: Counters::default(),
             process: std::process::id(),
         });
         let own = Arc::clone(&service);
@@ -118,9 +138,18 @@ impl Service {
         self.bell.is_asleep()
     }
 
-    /// How often a subscriber panicked.
-    pub(super) fn panics(&self) -> u64 {
-        self.panics.load(Ordering::Relaxed)
+    /// How events have fared so far.
+    pub(super) fn delivery(&self) -> Delivery {
+        let Counters {
+            emitted,
+            dropped,
+            panics,
+        } = &self.counters;
+        Delivery {
+            emitted: emitted.load(Ordering::Relaxed),
+            dropped: std::array::from_fn(|class| dropped[class].load(Ordering::Relaxed)),
+            subscriber_panics: panics.load(Ordering::Relaxed),
+        }
     }
 
     /// Waits until everything recorded before the call was handed to the dispatcher. False when that
@@ -155,7 +184,7 @@ impl Service {
             return false;
         };
         let was = IS_SERVICE.replace(true);
-        pump.round(&self.panics);
+        pump.round(&self.counters);
         IS_SERVICE.set(was);
         true
     }
@@ -166,7 +195,7 @@ impl Service {
         loop {
             let ticket = self.requested.load(Ordering::SeqCst);
             let closing = self.closing.load(Ordering::Acquire);
-            let found = pump.round(&self.panics);
+            let found = pump.round(&self.counters);
             let ended = closing && !found;
             let mut served = self.served.lock();
             if served.ticket != ticket || ended {
@@ -211,7 +240,7 @@ struct Pump {
 impl Pump {
     /// Emits everything that was recorded when this began, oldest first, and first of all what was
     /// lost. Returns whether there was anything.
-    fn round(&mut self, panics: &AtomicU64) -> bool {
+    fn round(&mut self, counters: &Counters) -> bool {
         let before = self.follower.lost;
         self.follower
             .drain(wanted(), |recorded| self.batch.push(recorded));
@@ -219,6 +248,7 @@ impl Pump {
         self.batch.sort_by_key(|recorded| recorded.at);
         let dropped = EventClass::ALL.iter().filter_map(|&class| {
             let count = self.follower.lost[class as usize] - before[class as usize];
+            counters.dropped[class as usize].fetch_add(count, Ordering::Relaxed);
             (count > 0).then_some(Event::EventsDropped { class, count })
         });
         let dropped: Vec<Event> = dropped.collect();
@@ -227,7 +257,7 @@ impl Pump {
             let events = dropped
                 .into_iter()
                 .chain(self.batch.drain(..).map(|recorded| recorded.event));
-            let emit_all = || events.for_each(|event| emit_caught(&event, panics));
+            let emit_all = || events.for_each(|event| emit_caught(&event, counters));
             match &self.dispatch {
                 Some(dispatch) => dispatcher::with_default(dispatch, emit_all),
                 None => emit_all(),
@@ -238,9 +268,10 @@ impl Pump {
 }
 
 /// Emits one event; a subscriber's panic ends with it.
-fn emit_caught(event: &Event, panics: &AtomicU64) {
+fn emit_caught(event: &Event, counters: &Counters) {
+    counters.emitted.fetch_add(1, Ordering::Relaxed);
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| emit(event))) {
-        panics.fetch_add(1, Ordering::Relaxed);
+        counters.panics.fetch_add(1, Ordering::Relaxed);
         // A payload's destructor may panic as well.
         if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(second);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::event::PinReason;
+use crate::event::{Delivery, PinReason};
 use crate::primitive::{AtomicU64, Ordering};
 
 const REASONS: usize = PinReason::ALL.len();
@@ -77,6 +77,8 @@ pub struct Metrics {
     pub refused: u64,
     /// Pinned waits by reason, those below the threshold included.
     pub pinned: Vec<PinnedTime>,
+    /// How events have fared with subscribers.
+    pub events: Delivery,
     /// The pool that [`blocking`](crate::blocking) uses.
     pub offload: OffloadMetrics,
 }

@@ -241,6 +241,7 @@ impl Runtime {
             spawned: self.shared.counters.spawned(),
             refused: self.shared.counters.refused(),
             pinned: self.shared.counters.pinned(),
+            events: self.shared.hub.delivery(),
             offload: self.shared.offload.metrics(),
         }
     }

@@ -124,6 +124,7 @@ fn received_and_dropped_add_up_to_the_truth() {
     assert!(hub.flush(LONG));
     let (seen, dropped) = capture.pins();
     assert_eq!(seen + dropped, 2 * PINS);
+    assert_eq!(hub.delivery().dropped[EventClass::Pins as usize], dropped);
     assert!(seen >= 2, "the newest of each carrier are there");
 }
 
@@ -236,7 +237,15 @@ fn a_panic_in_a_subscriber_costs_one_event() {
     }
     assert!(hub.flush(LONG));
     assert_eq!(pinned_ids(&capture.events()), [0, 1, 3, 4]);
-    assert_eq!(hub.subscriber_panics(), 1);
+    let Delivery {
+        emitted,
+        dropped,
+        subscriber_panics,
+    } = hub.delivery();
+    assert_eq!(
+        (emitted, dropped, subscriber_panics),
+        (5, [0; EventClass::COUNT], 1)
+    );
 }
 
 /// A panic payload that panics again when it is dropped.
