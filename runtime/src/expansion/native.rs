@@ -11,7 +11,7 @@ use crate::pinned::PinGuard;
 pub enum NativeClass {
     /// Nothing.
     Unknown,
-    /// It waits in the kernel.
+    /// It waits in the kernel: spare carriers may stand in meanwhile.
     Blocking,
     /// It computes.
     Computing,
@@ -34,6 +34,7 @@ pub fn native_call<T>(label: &'static str, class: NativeClass, call: impl FnOnce
             let _pin = PinGuard::enter(PinReason::Native, at, subject);
             call()
         }
+        NativeClass::Blocking => native::call_blocking_at(label, at, call),
         NativeClass::Blocking => native::call_blocking_at(label, at, call),
         NativeClass::Unknown | NativeClass::Computing => native::call_at(label, at, call),
     }

@@ -5,6 +5,7 @@
 //! and the poisoning of what it replaces; what it does not have is a compile error that names the method.
 //! A type that is already park-aware answers with itself, so an item may mix both.
 
+mod parking_lot;
 mod std;
 
 /// A lock, or a guard or result of one, that has a park-aware counterpart.

@@ -2,7 +2,7 @@
 
 use ::parking_lot as original;
 
-use super::swap;
+use super::{Swap, swap};
 use crate::sync::parking_lot;
 
 swap! {
@@ -15,7 +15,12 @@ swap! {
     ['a, T: ?Sized] original::MappedRwLockReadGuard<'a, T> => parking_lot::MappedRwLockReadGuard<'a, T>;
     ['a, T: ?Sized] original::MappedRwLockWriteGuard<'a, T> => parking_lot::MappedRwLockWriteGuard<'a, T>;
     [] original::Condvar => parking_lot::Condvar;
-    [] original::WaitTimeoutResult => parking_lot::WaitTimeoutResult;
     [T: ?Sized] original::ReentrantMutex<T> => parking_lot::ReentrantMutex<T>;
     ['a, T: ?Sized] original::ReentrantMutexGuard<'a, T> => parking_lot::ReentrantMutexGuard<'a, T>;
+}
+
+// Its counterpart is std's as well, which answers with itself there.
+#[diagnostic::do_not_recommend]
+impl Swap for original::WaitTimeoutResult {
+    type To = parking_lot::WaitTimeoutResult;
 }

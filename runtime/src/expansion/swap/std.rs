@@ -15,6 +15,10 @@ swap! {
     [] original::WaitTimeoutResult => sync::WaitTimeoutResult;
     [] original::Barrier => sync::Barrier;
     [] original::BarrierWaitResult => sync::BarrierWaitResult;
+    [] original::Once => sync::Once;
+    [] original::OnceState => sync::OnceState;
+    [T] original::OnceLock<T> => sync::OnceLock<T>;
+    [T, F] original::LazyLock<T, F> => sync::LazyLock<T, F>;
     [T: ?Sized] sync::Monitor<T> => sync::ReentrantMonitor<T>;
     ['a, T: ?Sized] sync::MonitorGuard<'a, T> => sync::ReentrantMonitorGuard<'a, T>;
 }
