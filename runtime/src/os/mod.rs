@@ -1,8 +1,9 @@
-//! What waits for the operating system, with std's names: sockets, and work that blocks by other means.
+//! What waits for the world outside, with std's names: sockets, work that blocks by other means, and futures.
 //!
 //! Everything here waits through the door of [`crate::park`]; on a plain OS thread it waits as std does. The public
 //! paths are in the crate's root (`vt_runtime::net`).
 
+pub mod future;
 pub mod io;
 pub mod net;
 

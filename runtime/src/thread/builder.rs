@@ -3,9 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use super::handle::Packet;
+use super::outcome::{Packet, Theirs};
 use super::{JoinHandle, VirtualThread};
 use crate::current;
 use crate::park::Cancelled;
@@ -109,8 +107,8 @@ where
     F: FnOnce() -> T + Send + 'a,
     T: Send + 'a,
 {
-    let packet: Packet<T> = Arc::new(Mutex::new(None));
-    let theirs = Arc::clone(&packet);
+    let packet = Packet::default();
+    let theirs = Theirs::of(&packet);
     let body = Box::new(move || {
         // Cancelled before its first instruction: it must not begin.
         if current::record().is_cancelled() {
@@ -125,8 +123,7 @@ where
             // A result whose handle is gone is dropped here, on the thread it belongs to; a destructor that
             // panics must not unwind into the continuation.
             let dropped = catch_unwind(AssertUnwindSafe(move || {
-                *theirs.lock() = Some(result);
-                drop(theirs);
+                theirs.leave(result);
             }));
             // Its payload may panic in turn when dropped.
             let _ = dropped.map_err(std::mem::forget);

@@ -5,9 +5,8 @@ use std::num::NonZeroU64;
 use std::panic::Location;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::info::ThreadState;
+use super::outcome::{Joining, Packet};
 use crate::event::{Operation, Subject, WaitOutcome};
 use crate::park::{self, Record, Wait};
 
@@ -104,9 +103,6 @@ impl fmt::Debug for VirtualThread {
     }
 }
 
-/// Where a thread leaves its result; empty if it never ran or was cancelled.
-pub(super) type Packet<T> = Arc<Mutex<Option<std::thread::Result<T>>>>;
-
 /// The right to wait for a thread's end. Dropping it detaches the thread, as in std.
 pub struct JoinHandle<T> {
     pub(super) thread: VirtualThread,
@@ -151,7 +147,7 @@ impl<T> JoinHandle<T> {
     }
 
     fn take_result(self) -> std::thread::Result<T> {
-        let result = self.packet.lock().take();
+        let result = self.packet.take();
         result.unwrap_or_else(|| Err(Box::new(Ended)))
     }
 
@@ -165,6 +161,22 @@ impl<T> JoinHandle<T> {
     #[must_use]
     pub fn thread(&self) -> &VirtualThread {
         &self.thread
+    }
+}
+
+/// An async task awaits the thread's end, and gets what [`join`](JoinHandle::join) returns. Dropping the future detaches.
+///
+/// ```
+/// let handle = vt_runtime::thread::spawn(|| 6 * 7);
+/// let answer = vt_runtime::future::block_on(async { handle.await });
+/// assert_eq!(answer.unwrap(), 42);
+/// ```
+impl<T> IntoFuture for JoinHandle<T> {
+    type Output = std::thread::Result<T>;
+    type IntoFuture = Joining<T>;
+
+    fn into_future(self) -> Joining<T> {
+        Joining::of(self.packet)
     }
 }
 

@@ -9,11 +9,12 @@
     reason = "a borrowed closure runs on another stack while its lender waits"
 )]
 
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use super::builder::{Builder, package_then};
-use super::handle::{Packet, wait_for_end_lending};
+use super::handle::wait_for_end_lending;
+use super::outcome::Packet;
 use crate::os::{Job, Pool};
 use crate::park::Record;
 use crate::pin::native;
@@ -59,10 +60,9 @@ where
     let (record, packet) =
         spawned.unwrap_or_else(|error| panic!("failed to spawn a virtual thread: {error}"));
     wait_for_end_lending(&record, at);
-    let result = packet.lock().take();
-    match result {
+    match packet.take() {
         Some(Ok(value)) => value,
-        Some(Err(payload)) => std::panic::resume_unwind(payload),
+        Some(Err(payload)) => resume_unwind(payload),
         None => panic!("the virtual thread was cancelled by a shutdown before it had a result"),
     }
 }
@@ -74,7 +74,11 @@ where
     T: Send,
 {
     let span = tracing::Span::current();
-    let (body, packet) = package_then(move || span.in_scope(f), |_| {});
+    let mut result = None;
+    let place = &mut result;
+    let body = Box::new(move || {
+        *place = Some(catch_unwind(AssertUnwindSafe(|| span.in_scope(f))));
+    });
     // SAFETY: both types differ in the lifetime only, and by the lending invariant all that the closure borrows
     // outlives it: nothing below returns or unwinds before the completion says that the closure is gone.
     let body: Erased =
@@ -85,10 +89,9 @@ where
         native::call_blocking_at("blocking", at, || job.run());
     }
     completion.wait_lending(at);
-    let result = packet.lock().take();
     match result {
         Some(Ok(value)) => value,
-        Some(Err(payload)) => std::panic::resume_unwind(payload),
+        Some(Err(payload)) => resume_unwind(payload),
         None => unreachable!("a job that was taken in or run in place has left its result"),
     }
 }

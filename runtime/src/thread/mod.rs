@@ -4,6 +4,7 @@ mod builder;
 mod handle;
 mod info;
 mod lent;
+mod outcome;
 mod scope;
 
 use std::panic::Location;
@@ -13,6 +14,7 @@ pub use builder::Builder;
 pub use handle::{Ended, JoinHandle, ThreadId, VirtualThread};
 pub use info::{ThreadInfo, ThreadState};
 pub(crate) use lent::{offload, run};
+pub use outcome::Joining;
 pub use scope::{Scope, ScopedJoinHandle, scope};
 
 use crate::current;

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::builder::Builder;
-use super::handle::{Packet, wait_for_end, wait_for_end_lending};
+use super::handle::{wait_for_end, wait_for_end_lending};
+use super::outcome::Packet;
 use super::{Ended, VirtualThread, lent};
 use crate::park::{Cancelled, Record};
 use crate::primitive::{AtomicBool, Ordering};
@@ -162,7 +163,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         wait_for_end(&self.thread.record, false, Location::caller());
-        let result = self.packet.lock().take();
+        let result = self.packet.take();
         result.unwrap_or_else(|| Err(Box::new(Ended)))
     }
 
