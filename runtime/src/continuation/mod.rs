@@ -25,6 +25,7 @@
 //!
 //! Must not: know about scheduling, parking, events or pins.
 
+mod aging;
 mod budget;
 #[cfg_attr(
     not(all(
@@ -37,6 +38,7 @@ mod dense;
 mod extent;
 mod fault;
 mod guard;
+mod places;
 mod pool;
 mod portable;
 mod running;

@@ -1,25 +1,14 @@
-//! Who may have a stack: admission, and the places that are out.
-//!
-//! **Invariant (counted):** every [`Reservation`], and the stack it became, is one in `live`; `live`
-//! never exceeds `cap` for longer than a refusal takes. Leaked stacks stay counted: their memory is still
-//! in use.
-//!
-//! **Invariant (kept mapped):** everything that holds a stack holds the pool, and a leaked stack never
-//! lets go of it, so slabs are unmapped only when no stack of theirs is out.
-#![expect(unsafe_code, reason = "unmaps slabs when no stack is out")]
+//! Stack pools, as the runtime sees them, and the places that are out of one.
 
 use std::fmt;
 use std::io;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crossbeam_utils::CachePadded;
-use parking_lot::Mutex;
 
 use super::extent::Extent;
 use super::guard::GuardKind;
+use super::places::Places;
 use super::slab::{Class, Slot};
-use super::store::{Aging, Store};
 use super::{Stacks, budget, dense, portable};
 
 /// Portable stacks up to this size serve smaller requests too.
@@ -31,14 +20,7 @@ const SLICE: usize = 256;
 /// One runtime's stacks.
 pub(crate) struct StackPool {
     kind: Stacks,
-    cap: usize,
-    guards: GuardKind,
-    live: CachePadded<AtomicUsize>,
-    leaked: AtomicUsize,
-    /// Idle stacks of the dense backend.
-    store: Store,
-    /// Idle stacks of the portable backend.
-    finished: Mutex<Aging<portable::Idle>>,
+    places: &'static Places,
 }
 
 /// Why there is no stack.
@@ -96,16 +78,16 @@ impl Reservation {
     }
 }
 
-/// A slot that is in use, or about to be. It goes back to the store by drop.
+/// A place with a stack that is in use, or about to be; given back by drop.
 pub(super) struct DenseStack {
     /// Taken by `drop` only.
     slot: Option<Slot>,
-    ticket: Ticket,
+    places: &'static Places,
 }
 
-/// A place in a pool, given back by drop.
+/// A place without a stack, given back by drop. The portable backend finds a stack at the first mount.
 pub(super) struct Ticket {
-    pool: Arc<StackPool>,
+    places: &'static Places,
 }
 
 impl StackPool {
@@ -136,12 +118,7 @@ impl StackPool {
         };
         Self {
             kind,
-            cap,
-            guards,
-            live: CachePadded::new(AtomicUsize::new(0)),
-            leaked: AtomicUsize::new(0),
-            store: Store::new(guards),
-            finished: Mutex::default(),
+            places: Places::open(cap, guards),
         }
     }
 
@@ -152,44 +129,33 @@ impl StackPool {
 
     /// The most stacks there may be at a time.
     pub(crate) fn cap(&self) -> usize {
-        self.cap
+        self.places.cap()
     }
 
     /// Stacks reserved, in use, or leaked.
     pub(crate) fn live(&self) -> usize {
-        self.live.load(Ordering::Relaxed)
+        self.places.live()
     }
 
     /// Stacks that were dropped with live frames on them and are kept for ever.
     pub(crate) fn leaked(&self) -> usize {
-        self.leaked.load(Ordering::Relaxed)
+        self.places.leaked()
     }
 
     /// Admits one more thread. On a dense pool its address range is set aside by this.
     pub(crate) fn reserve(self: &Arc<Self>, stack_size: usize) -> Result<Reservation, StackError> {
-        if self.live.fetch_add(1, Ordering::Relaxed) >= self.cap {
-            self.live.fetch_sub(1, Ordering::Relaxed);
-            // Others may be refused at this moment too; what they added for an instant is not live.
-            let live = self.live().min(self.cap);
-            return Err(StackError::Limit {
-                live,
-                cap: self.cap,
-            });
-        }
-        // From here on the drop of the ticket takes the place out of `live`.
-        let ticket = Ticket {
-            pool: Arc::clone(self),
-        };
+        let places = self.places;
         let place = match self.kind {
             Stacks::Dense => {
                 let class = Class::for_stack(stack_size).ok_or_else(too_large)?;
-                let slot = self.store.take(class).map_err(StackError::Refused)?;
-                Place::Dense(DenseStack {
-                    slot: Some(slot),
-                    ticket,
-                })
+                let slot = Some(places.take_stack(class)?);
+                Place::Dense(DenseStack { slot, places })
             }
-            Stacks::Generator => Place::Portable { ticket, stack_size },
+            Stacks::Generator => {
+                places.take_bare()?;
+                let ticket = Ticket { places };
+                Place::Portable { ticket, stack_size }
+            }
         };
         Ok(Reservation { place })
     }
@@ -197,22 +163,22 @@ impl StackPool {
     /// Gives the memory of stacks back that nobody needed since the last call; to be called about once a
     /// second while [`has_idle`](Self::has_idle). Bounded work: says whether there is more to do at once.
     pub(crate) fn give_back_idle(&self) -> bool {
-        let more_dense = self.store.give_back_idle();
-        let (unneeded, more_portable) = self.finished.lock().take_unneeded(SLICE);
+        let more_dense = self.places.store.give_back_idle();
+        let (unneeded, more_portable) = self.places.finished.lock().take_unneeded(SLICE);
         drop(unneeded);
         more_dense || more_portable
     }
 
     /// Whether there is memory that [`give_back_idle`](Self::give_back_idle) would give back in time.
     pub(crate) fn has_idle(&self) -> bool {
-        self.store.has_idle() || self.finished.lock().len() > 0
+        self.places.store.has_idle() || self.places.finished.lock().len() > 0
     }
 }
 
 #[cfg(test)]
 impl StackPool {
     pub(super) fn finished_generators(&self) -> usize {
-        self.finished.lock().len()
+        self.places.finished.lock().len()
     }
 }
 
@@ -225,50 +191,49 @@ fn too_large() -> StackError {
 
 impl Drop for StackPool {
     fn drop(&mut self) {
-        // SAFETY: "kept mapped": no place, stack or leaked stack is left, or it would hold the pool.
-        unsafe { self.store.unmap() };
+        self.places.close();
     }
 }
 
 impl DenseStack {
     /// Makes the stack ready for its first frame, and says where it lies and where that frame goes.
-    pub(super) fn prepare(&mut self) -> Result<(Extent, std::num::NonZeroUsize), StackError> {
+    pub(super) fn prepare(&mut self) -> Result<(Extent, NonZeroUsize), StackError> {
         let slot = self.slot.as_mut().expect("only drop takes the slot");
-        slot.ensure_guard(self.ticket.pool.guards)
+        slot.ensure_guard(self.places.guards())
             .map_err(StackError::Refused)?;
         Ok((slot.extent(), slot.top()))
     }
 
     /// Counts the stack as leaked; the caller never drops it.
     pub(super) fn count_leak(&self) {
-        self.ticket.count_leak();
+        self.places.count_leak();
     }
 }
 
 impl Drop for DenseStack {
     fn drop(&mut self) {
         if let Some(slot) = self.slot.take() {
-            self.ticket.pool.store.put(slot);
+            self.places.put_stack(slot);
         }
     }
 }
 
 impl Ticket {
     pub(super) fn guards(&self) -> GuardKind {
-        self.pool.guards
+        self.places.guards()
     }
 
     /// A finished generator of the right size. When there is none and mappings are running short, another
     /// one is ended to make room.
     pub(super) fn take_finished(&self, stack_size: usize) -> Option<portable::Idle> {
-        let mut finished = self.pool.finished.lock();
+        let mut finished = self.places.finished.lock();
         let fits = |idle: &portable::Idle| {
             let size = idle.stack_size();
             stack_size <= size && size / 2 <= stack_size.max(SMALL)
         };
         let fitting = finished.take_newest_that(fits);
-        let full = self.pool.live() + finished.len() > self.pool.cap;
-        let unfit = if fitting.is_none() && full {
+        let full = || self.places.live() + finished.len() > self.places.cap();
+        let unfit = if fitting.is_none() && finished.len() > 0 && full() {
             finished.take_oldest()
         } else {
             None
@@ -280,17 +245,17 @@ impl Ticket {
 
     /// Takes a finished generator for the next thread.
     pub(super) fn keep_finished(self, idle: portable::Idle) {
-        self.pool.finished.lock().extend([idle]);
+        self.places.finished.lock().extend([idle]);
     }
 
     /// Counts the place as leaked; the caller never drops it.
     pub(super) fn count_leak(&self) {
-        self.pool.leaked.fetch_add(1, Ordering::Relaxed);
+        self.places.count_leak();
     }
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.pool.live.fetch_sub(1, Ordering::Relaxed);
+        self.places.put_bare();
     }
 }

@@ -52,6 +52,100 @@ fn at_the_cap_a_place_is_refused_until_one_comes_back() {
 }
 
 #[test]
+fn an_idle_place_of_another_size_or_thread_serves_at_the_cap() {
+    for setup in setups() {
+        let pool = setup.pool(4);
+        for size in [64 << 10, 1 << 20, 64 << 10] {
+            let all: Vec<_> = (0..4)
+                .map(|_| start_on(&pool, "sized", size, || ()))
+                .collect();
+            assert_eq!(pool.live(), 4, "{setup:?}");
+            drop(all);
+            let there = std::thread::scope(|scope| {
+                let thread = std::thread::Builder::new();
+                let all = || {
+                    (0..4)
+                        .map(|_| start_on(&pool, "sized", size, || ()))
+                        .count()
+                };
+                thread
+                    .spawn_scoped(scope, all)
+                    .expect("one more thread")
+                    .join()
+            });
+            assert_eq!(there.expect("no place is refused"), 4, "{setup:?}");
+            assert_eq!(pool.live(), 0, "{setup:?}");
+        }
+    }
+}
+
+#[test]
+fn threads_at_the_cap_never_see_more_or_fewer_places() {
+    const EACH: usize = 50;
+    for setup in setups() {
+        let pool = setup.pool(4 * EACH);
+        let reserve_often = || {
+            for _ in 0..200 {
+                let places: Vec<_> = (0..EACH)
+                    .map(|_| pool.reserve(64 << 10).expect("every thread has its share"))
+                    .collect();
+                assert!(pool.live() <= pool.cap());
+                drop(places);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                std::thread::Builder::new()
+                    .spawn_scoped(scope, reserve_often)
+                    .expect("four threads");
+            }
+        });
+        assert_eq!(pool.live(), 0, "{setup:?}");
+    }
+}
+
+#[test]
+fn a_stack_outlives_its_pool() {
+    for setup in setups() {
+        let pool = setup.pool(10);
+        let (early, late) = (start(&pool, suspend), start(&pool, suspend));
+        let mut both = [early, late];
+        for one in &mut both {
+            assert_eq!(one.resume(), Step::Suspended, "{setup:?}");
+        }
+        drop(pool);
+        for one in &mut both {
+            assert_eq!(one.resume(), Step::Finished, "{setup:?}");
+        }
+        drop(both);
+    }
+}
+
+#[test]
+fn memory_of_a_pool_that_is_gone_is_given_back() {
+    for leaks in [false, true] {
+        let pool = Arc::new(StackPool::new(Stacks::Dense, None));
+        let mut all: Vec<_> = (0..500).map(|_| start(&pool, suspend)).collect();
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
+        let extents: Vec<_> = all.iter().map(|one| one.state().extent()).collect();
+        let mut rest = all.split_off(250);
+        if leaks {
+            drop(rest.pop());
+        }
+        assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
+        drop((all, pool));
+        assert!(rest.iter_mut().all(|one| one.resume() == Step::Finished));
+        drop(rest);
+        let resident = extents.iter().filter(|extent| extent.used() > 0).count();
+        // Other tests may have mapped something of theirs where the slabs were.
+        assert!(
+            resident < 100,
+            "{resident} of 500 stacks are still in memory"
+        );
+    }
+}
+
+#[test]
 fn a_size_nobody_can_have_is_an_error() {
     for setup in setups() {
         let pool = setup.pool(1000);

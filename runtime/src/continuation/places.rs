@@ -1,0 +1,300 @@
+//! Places: the right of one thread to a stack, and the idle ones each OS thread has at hand.
+//!
+//! ```text
+//!            ┌─ shelf of OS thread 0: stacks, places without a stack ─┐
+//!   reserve ─┤                                                        ├─ a handful at a time ─ unclaimed
+//!            └─ shelf of OS thread 1                                  ┘                         + store
+//! ```
+//!
+//! Admission and stack are one thing in the common case: whoever takes an idle stack from a shelf has
+//! been admitted, because the shelf's place came with it. So a spawn and the end of a thread each cost
+//! one uncontended lock, no shared counter, no allocation and no system call. A shelf is last in, first
+//! out: its stacks' pages are still in the cache.
+//!
+//! **Invariant (counted):** unclaimed places, places on shelves, and places that are out always add up to
+//! the cap (a place that is being moved by [`Places::claim`] or an unload counts as out meanwhile).
+//! Leaked places are out for ever: their memory is still in use.
+//!
+//! **Invariant (kept mapped):** slabs are unmapped when the pool was closed and the last place has come
+//! back, and at no other time. A leaked place never comes back.
+//!
+//! `Places` are never freed but used again by the next pool, so that a place is a plain reference, and
+//! one that comes back late finds its home.
+#![expect(unsafe_code, reason = "unmaps slabs when no place is out")]
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use crossbeam_utils::CachePadded;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::aging::Aging;
+use super::guard::GuardKind;
+use super::pool::StackError;
+use super::portable::Idle;
+use super::slab::{CLASSES, Class, Slot, give_back};
+use super::store::Store;
+
+/// Stacks a shelf holds per class, and how many places move between it and the rest at a time.
+const SHELF: usize = 64;
+const HANDFUL: usize = SHELF / 2;
+
+/// With so few unclaimed places they are claimed one by one: a handful that is on its way to a shelf
+/// would make others believe that the cap is reached.
+const FEW: usize = 64 * HANDFUL;
+
+/// All places of one pool.
+pub(super) struct Places {
+    cap: AtomicUsize,
+    guards_are_mappings: AtomicBool,
+    unclaimed: CachePadded<AtomicUsize>,
+    shelves: Box<[CachePadded<Mutex<Shelf>>]>,
+    leaked: AtomicUsize,
+    /// Places still out, once the pool is closed.
+    left: AtomicUsize,
+    /// Idle stacks of the dense backend that are on no shelf.
+    pub(super) store: Store,
+    /// Idle stacks of the portable backend.
+    pub(super) finished: Mutex<Aging<Idle>>,
+}
+
+/// The idle places next to an OS thread.
+#[derive(Default)]
+struct Shelf {
+    stacks: [Vec<Slot>; CLASSES],
+    /// Places without a stack.
+    bare: usize,
+    closed: bool,
+}
+
+impl Shelf {
+    fn len(&self) -> usize {
+        self.stacks.iter().map(Vec::len).sum::<usize>() + self.bare
+    }
+}
+
+/// Those whose pool is gone.
+static UNUSED: Mutex<Vec<&'static Places>> = Mutex::new(Vec::new());
+
+impl Places {
+    /// `cap` places, none of them out.
+    pub(super) fn open(cap: usize, guards: GuardKind) -> &'static Self {
+        let unused = UNUSED.lock().pop();
+        let places = unused.unwrap_or_else(|| Box::leak(Box::new(Self::none())));
+        places.cap.store(cap, Ordering::Relaxed);
+        places
+            .guards_are_mappings
+            .store(guards == GuardKind::Mapping, Ordering::Relaxed);
+        places.leaked.store(0, Ordering::Relaxed);
+        places.unclaimed.store(cap, Ordering::Release);
+        places
+    }
+
+    fn none() -> Self {
+        let cores = std::thread::available_parallelism().map_or(4, usize::from);
+        let shelves = (2 * cores).next_power_of_two();
+        Self {
+            cap: AtomicUsize::new(0),
+            guards_are_mappings: AtomicBool::new(false),
+            unclaimed: CachePadded::new(AtomicUsize::new(0)),
+            shelves: (0..shelves).map(|_| CachePadded::default()).collect(),
+            leaked: AtomicUsize::new(0),
+            left: AtomicUsize::new(0),
+            store: Store::default(),
+            finished: Mutex::default(),
+        }
+    }
+
+    pub(super) fn cap(&self) -> usize {
+        self.cap.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn guards(&self) -> GuardKind {
+        if self.guards_are_mappings.load(Ordering::Relaxed) {
+            GuardKind::Mapping
+        } else {
+            GuardKind::Marker
+        }
+    }
+
+    /// Places that are out, leaked ones included.
+    pub(super) fn live(&self) -> usize {
+        let shelves: Vec<_> = self.shelves.iter().map(|shelf| shelf.lock()).collect();
+        self.out(&shelves)
+    }
+
+    fn out(&self, shelves: &[MutexGuard<'_, Shelf>]) -> usize {
+        let idle: usize = shelves.iter().map(|shelf| shelf.len()).sum();
+        let unclaimed = self.unclaimed.load(Ordering::Relaxed);
+        self.cap().saturating_sub(unclaimed.saturating_add(idle))
+    }
+
+    pub(super) fn leaked(&self) -> usize {
+        self.leaked.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count_leak(&self) {
+        self.leaked.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A place with a stack.
+    #[inline]
+    pub(super) fn take_stack(&self, class: Class) -> Result<Slot, StackError> {
+        let slot = self.shelf().lock().stacks[class.index()].pop();
+        match slot {
+            Some(slot) => Ok(slot),
+            None => self.fetch_stacks(class),
+        }
+    }
+
+    /// A place without a stack.
+    pub(super) fn take_bare(&self) -> Result<(), StackError> {
+        {
+            let mut shelf = self.shelf().lock();
+            if shelf.bare > 0 {
+                shelf.bare -= 1;
+                return Ok(());
+            }
+        }
+        let claimed = self.claim()?;
+        self.shelf().lock().bare += claimed - 1;
+        Ok(())
+    }
+
+    /// Takes a place with its stack back.
+    #[inline]
+    pub(super) fn put_stack(&'static self, slot: Slot) {
+        let class = slot.class();
+        let mut shelf = self.shelf().lock();
+        if !shelf.closed && shelf.stacks[class.index()].len() < SHELF {
+            shelf.stacks[class.index()].push(slot);
+        } else {
+            self.put_elsewhere(shelf, slot);
+        }
+    }
+
+    /// Takes a place without a stack back.
+    pub(super) fn put_bare(&'static self) {
+        let mut shelf = self.shelf().lock();
+        if shelf.closed {
+            drop(shelf);
+            self.one_came_back();
+        } else if shelf.bare < SHELF {
+            shelf.bare += 1;
+        } else {
+            shelf.bare -= HANDFUL - 1;
+            self.unclaimed.fetch_add(HANDFUL, Ordering::Relaxed);
+        }
+    }
+
+    #[cold]
+    fn fetch_stacks(&self, class: Class) -> Result<Slot, StackError> {
+        let claimed = self.claim()?;
+        let slots = self.store.take(class, claimed, self.guards());
+        let brought = slots.as_ref().map_or(0, Vec::len);
+        self.unclaimed
+            .fetch_add(claimed - brought, Ordering::Relaxed);
+        let mut slots = slots.map_err(StackError::Refused)?;
+        let slot = slots.pop().ok_or(std::io::ErrorKind::OutOfMemory.into());
+        let mut shelf = self.shelf().lock();
+        let shelf = &mut shelf.stacks[class.index()];
+        shelf.reserve(SHELF);
+        shelf.append(&mut slots);
+        slot.map_err(StackError::Refused)
+    }
+
+    #[cold]
+    fn put_elsewhere(&'static self, mut shelf: MutexGuard<'_, Shelf>, slot: Slot) {
+        let class = slot.class();
+        if shelf.closed {
+            drop(shelf);
+            give_back(&mut [slot]);
+            self.one_came_back();
+            return;
+        }
+        let slots = &mut shelf.stacks[class.index()];
+        self.store.put(class, slots.drain(..HANDFUL));
+        slots.push(slot);
+        self.unclaimed.fetch_add(HANDFUL, Ordering::Relaxed);
+    }
+
+    /// Claims a handful of places, or as many as there are; at the cap, one that is idle on any shelf.
+    fn claim(&self) -> Result<usize, StackError> {
+        let handful = |unclaimed: usize| match unclaimed {
+            0 => None,
+            1..=FEW => Some(1),
+            _ => Some(HANDFUL),
+        };
+        let relaxed = Ordering::Relaxed;
+        let claimed = self.unclaimed.fetch_update(relaxed, relaxed, |unclaimed| {
+            handful(unclaimed).map(|count| unclaimed - count)
+        });
+        if let Some(count) = claimed.ok().and_then(handful) {
+            return Ok(count);
+        }
+        for shelf in &self.shelves {
+            let mut shelf = shelf.lock();
+            if shelf.bare > 0 {
+                shelf.bare -= 1;
+                return Ok(1);
+            }
+            if let Some(slot) = shelf.stacks.iter_mut().find_map(Vec::pop) {
+                drop(shelf);
+                self.store.put(slot.class(), [slot]);
+                return Ok(1);
+            }
+        }
+        Err(StackError::Limit {
+            live: self.live(),
+            cap: self.cap(),
+        })
+    }
+
+    /// The pool is gone: no place goes out any more, idle memory goes back to the system, and the last
+    /// place that comes back ends the slabs.
+    pub(super) fn close(&'static self) {
+        let mut shelves: Vec<_> = self.shelves.iter().map(|shelf| shelf.lock()).collect();
+        let out = self.out(&shelves);
+        // One more than are out, so that none of them is the last before this is through.
+        self.left.store(out + 1, Ordering::Relaxed);
+        let mut idle = Vec::new();
+        for shelf in &mut shelves {
+            let closed = Shelf {
+                closed: true,
+                ..Shelf::default()
+            };
+            let shelf = std::mem::replace(&mut **shelf, closed);
+            idle.extend(shelf.stacks.into_iter().flatten());
+        }
+        drop(shelves);
+        if out > 0 {
+            give_back(&mut idle);
+            self.store.give_back_all();
+        }
+        self.one_came_back();
+    }
+
+    fn one_came_back(&'static self) {
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            // SAFETY: "kept mapped": closed, and by "counted" this was the last place. Those on shelves
+            // and in the store are dropped with it.
+            unsafe { self.store.unmap() };
+            drop(std::mem::take(&mut *self.finished.lock()));
+            for shelf in &self.shelves {
+                shelf.lock().closed = false;
+            }
+            UNUSED.lock().push(self);
+        }
+    }
+
+    fn shelf(&self) -> &Mutex<Shelf> {
+        thread_local! {
+            static NUMBER: usize = {
+                static NEXT: AtomicUsize = AtomicUsize::new(0);
+                NEXT.fetch_add(1, Ordering::Relaxed)
+            };
+        }
+        // A thread that ends may still give a place back while its thread-locals are torn down.
+        let number = NUMBER.try_with(|&number| number).unwrap_or(0);
+        &self.shelves[number & (self.shelves.len() - 1)]
+    }
+}
