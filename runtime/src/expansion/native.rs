@@ -35,7 +35,6 @@ pub fn native_call<T>(label: &'static str, class: NativeClass, call: impl FnOnce
             call()
         }
         NativeClass::Blocking => native::call_blocking_at(label, at, call),
-        NativeClass::Blocking => native::call_blocking_at(label, at, call),
         NativeClass::Unknown | NativeClass::Computing => native::call_at(label, at, call),
     }
 }
