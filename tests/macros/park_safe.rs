@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use vt_runtime::event::{CarrierState, Event};
 use vt_runtime::{Runtime, thread};
+use vt_tests::Deadline;
 
 /// One program, twice: with std's locks, and with the attribute above it.
 macro_rules! programs {
@@ -134,12 +135,14 @@ macro_rules! stress_on_os_threads {
 
 #[test]
 fn os_threads_see_no_difference() {
+    let _deadline = Deadline::standard();
     assert_eq!(stress_on_os_threads!(plain), OUTCOME);
     assert_eq!(stress_on_os_threads!(swapped), OUTCOME);
 }
 
 #[vt_runtime::test(should_not_pin, carriers = 2)]
 fn virtual_threads_yield_under_swapped_locks() {
+    let _deadline = Deadline::standard();
     let bank = swapped::Bank::new(5, THREADS + 1);
     let sum = thread::scope(|scope| {
         for seed in 0..THREADS as u64 {
@@ -153,6 +156,7 @@ fn virtual_threads_yield_under_swapped_locks() {
 
 #[test]
 fn both_kinds_of_threads_share_swapped_locks() {
+    let _deadline = Deadline::standard();
     let bank = swapped::Bank::new(5, THREADS + 1);
     let runtime = Runtime::builder()
         .carriers(2)
@@ -174,6 +178,7 @@ fn both_kinds_of_threads_share_swapped_locks() {
 /// OC-03, the annotated copy: A waits, B runs meanwhile on the same carrier and sets the flag.
 #[vt_runtime::test(should_not_pin, carriers = 1)]
 fn a_swapped_wait_gives_the_carrier_away() {
+    let _deadline = Deadline::standard();
     let flag = swapped::Flag::new();
     let (log, order) = channel();
     let waiter = {
@@ -199,6 +204,7 @@ fn a_swapped_wait_gives_the_carrier_away() {
 /// OC-03, the plain copy: A blocks the only carrier, B never starts, and the watchdog says so meanwhile.
 #[test]
 fn a_plain_wait_blocks_the_carrier() {
+    let _deadline = Deadline::standard();
     let runtime = Runtime::builder()
         .carriers(1)
         .pin_threshold(Duration::ZERO)

@@ -43,3 +43,8 @@ pub fn runtime(stacks: Stacks, carriers: usize) -> (Runtime, Capture) {
     let (builder, capture) = builder(stacks, carriers);
     (builder.build().expect("carriers start"), capture)
 }
+
+/// The cookbook's code compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/park-safe.md")]
+pub struct ParkSafeCookbook;
