@@ -70,6 +70,7 @@ pub(crate) use self::{
     clock::now,
     hub::{DEFAULT_CAPACITY, Hub},
     raw::{Lifetime, RawNative, RawPinned, Subject},
+    service::source::of_application,
 };
 
 use std::fmt;

@@ -119,7 +119,8 @@ impl Local {
         };
         match Continuation::new(stack, label, body) {
             Ok(continuation) => {
-                record.settle_on(self.me.id, self.store(continuation));
+                let stack = continuation.bounds();
+                record.settle_on(self.me.id, self.store(continuation), stack);
                 self.lifetime(Lifetime::Start, &record);
                 self.mount(record);
             }

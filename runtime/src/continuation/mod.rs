@@ -204,6 +204,11 @@ impl Continuation {
         self.state().extent().used()
     }
 
+    /// Where its frames may be.
+    pub(crate) fn bounds(&self) -> std::ops::Range<usize> {
+        self.state().extent().usable()
+    }
+
     fn state(&self) -> &State {
         match &self.backend {
             Backend::Dense(dense) => dense.state(),

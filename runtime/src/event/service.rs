@@ -24,6 +24,8 @@ pub(super) mod emit;
 
 pub(super) mod interest;
 
+pub(super) mod source;
+
 pub(super) mod exit;
 
 /// How long the service looks out for more after it found something, before it sleeps: so a stream of

@@ -52,6 +52,8 @@ pub(crate) struct Virtual {
     home: AtomicUsize,
     /// Its place in the home carrier's table of continuations.
     slot: AtomicUsize,
+    /// Where the frames of its stack may be, from its first mount.
+    pub(crate) stack: OnceLock<std::ops::Range<usize>>,
     /// Its place in the runtime's registry.
     pub(crate) registered: OnceLock<(usize, usize)>,
 }
@@ -103,6 +105,7 @@ impl Record {
             runtime,
             home: AtomicUsize::new(NO_HOME),
             slot: AtomicUsize::new(0),
+            stack: OnceLock::new(),
             registered: OnceLock::new(),
         };
         Arc::new(Self::new(id, name, parent, Kind::Virtual(virtual_part)))
@@ -157,8 +160,10 @@ impl Record {
     }
 
     /// Carrier: the first mount.
-    pub(crate) fn settle_on(&self, carrier: usize, slot: usize) {
+    pub(crate) fn settle_on(&self, carrier: usize, slot: usize, stack: std::ops::Range<usize>) {
         if let Kind::Virtual(part) = &self.kind {
+            // A thread has one first mount.
+            let _ = part.stack.set(stack);
             part.slot.store(slot, Ordering::Relaxed);
             part.home.store(carrier, Ordering::Release);
         }

@@ -11,6 +11,7 @@ mod deadlock;
 mod procfs;
 mod report;
 mod sample;
+mod stack;
 mod syscalls;
 
 use std::sync::{Arc, Weak};
@@ -195,13 +196,19 @@ fn look_at_undeclared(
         && block.nanos() >= LEAST_SAMPLED.max(threshold)
     {
         carrier.mark_stalled();
+        if block.stack.is_empty() {
+            block.stack = report::stack_of(shared, thread, block);
+        }
         if block.nanos() >= live_from && !block.reported {
             block.reported = true;
             report::live_block(shared, carrier, thread, block);
         }
         if block.nanos() >= live_from.max(LEAST_SELF_LOCK) && block.is_futex() && !block.suspected {
             block.suspected = true;
-            deadlock::suspect_self_lock(shared, carrier, thread, "");
+            let at = event::of_application(&block.stack)
+                .map(|place| format!(" at {place}"))
+                .unwrap_or_default();
+            deadlock::suspect_self_lock(shared, carrier, thread, &at);
         }
     }
     let elapsed = now.saturating_sub(stay.since);

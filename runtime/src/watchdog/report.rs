@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::sample::{Block, Stay};
-use super::syscalls;
+use super::{stack, syscalls};
 use crate::carrier::{Carrier, OpenNative, OpenPin};
 use crate::event::{
     self, Event, Operation, PinReason, PinSource, Pinned, RawPinned, Stalled, ThreadRef, Timestamp,
@@ -122,8 +122,24 @@ pub(super) fn stall(shared: &Shared, carrier: &Carrier, thread: u64, stay: &Stay
         stranded: stranded(shared, carrier),
         elapsed: Duration::from_nanos(elapsed),
         native: call.map(Arc::from),
-        stack: Vec::new(),
+        stack: stay
+            .block
+            .as_ref()
+            .map(|block| block.stack.clone())
+            .unwrap_or_default(),
     }));
+}
+
+/// The stack of a blocked thread, as far as it can be told.
+pub(super) fn stack_of(shared: &Shared, thread: u64, block: &Block) -> Vec<u64> {
+    let record = shared.find(thread);
+    let bounds = record
+        .as_ref()
+        .and_then(|record| record.as_virtual()?.stack.get());
+    bounds
+        .zip(block.call)
+        .map(|(bounds, call)| stack::of_blocked(bounds, &call))
+        .unwrap_or_default()
 }
 
 fn of_block<'a>(
@@ -131,12 +147,13 @@ fn of_block<'a>(
     carrier: &Carrier,
     thread: u64,
     name: Option<&'a str>,
-    block: &Block,
+    block: &'a Block,
 ) -> RawPinned<'a> {
     RawPinned {
         name,
         native: call_of(block),
         source: PinSource::Sampled,
+        stack: &block.stack,
         ..blank(shared, carrier, thread, Timestamp(block.since), block.until)
     }
 }

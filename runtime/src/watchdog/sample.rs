@@ -34,7 +34,7 @@ pub(super) struct Stay {
 }
 
 /// An undeclared blocking call under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) since: u64,
     pub(super) until: u64,
@@ -42,6 +42,8 @@ pub(super) struct Block {
     pub(super) reported: bool,
     /// Reported as a suspected deadlock.
     pub(super) suspected: bool,
+    /// Where it blocks, once that was asked.
+    pub(super) stack: Vec<u64>,
 }
 
 impl Watch {
@@ -153,6 +155,7 @@ impl Stay {
                 call,
                 reported: false,
                 suspected: false,
+                stack: Vec::new(),
             });
             block.until = now;
             block.call = call.or(block.call);

@@ -3,13 +3,15 @@
 //! The message repeats the event's name, because the usual text formats do not print metadata names.
 //! [`crate::event::decode()`] is the inverse.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use tracing::{Level, event};
 
+use super::source;
 use crate::event::clock::nanos;
-use crate::event::{Compensation, Deadlock, Event, Place, Stalled, TARGET};
+use crate::event::{Compensation, Deadlock, Event, Pinned, Place, Stalled, TARGET};
 
 /// Emits one `tracing` event: target and name as in the schema, the name once more as the message.
 macro_rules! report {
@@ -45,13 +47,30 @@ macro_rules! report_pinned {
     };
 }
 
+/// A pin that was sampled says where the application blocked as soon as its stack is named: here, off the carriers.
+fn located(pinned: &Pinned) -> Cow<'_, Pinned> {
+    let needed = pinned.blocked_at.is_none() && !pinned.stack.is_empty();
+    match needed
+        .then(|| source::of_application(&pinned.stack))
+        .flatten()
+    {
+        Some(place) => Cow::Owned(Pinned {
+            blocked_at: Some(place),
+            ..pinned.clone()
+        }),
+        None => Cow::Borrowed(pinned),
+    }
+}
+
 /// Hands `event` to the current dispatcher.
 pub(in crate::event) fn emit(event: &Event) {
     match event {
         Event::VirtualThreadPinned(pinned) => {
+            let pinned = &*located(pinned);
             report_pinned!("VirtualThreadPinned", pinned, duration_ns)
         }
         Event::VirtualThreadPinnedLive(pinned) => {
+            let pinned = &*located(pinned);
             report_pinned!("VirtualThreadPinnedLive", pinned, elapsed_ns)
         }
         Event::PinnedDeadlock(deadlock) => emit_deadlock(deadlock),
