@@ -1,5 +1,6 @@
 //! The program as people and services call it, on small whole workspaces.
 
+mod docs;
 mod hostile;
 mod project;
 mod selection;
