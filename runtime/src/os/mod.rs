@@ -3,6 +3,7 @@
 //! Everything here waits through the door of [`crate::park`]; on a plain OS thread it waits as std does. The public
 //! paths are in the crate's root (`vt_runtime::net`).
 
+pub mod fs;
 pub mod future;
 pub mod io;
 pub mod net;

@@ -6,6 +6,7 @@
 mod blocking;
 mod compensation;
 mod datagrams;
+mod files;
 mod futures;
 mod lifetimes;
 mod tcp;
