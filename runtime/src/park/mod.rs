@@ -198,6 +198,11 @@ pub(crate) fn raise_deadlock() -> ! {
     panic!("deadlock: {}", current::record().take_deadlock())
 }
 
+/// Lets all other ready threads of the carrier run first. The caller is not pinned.
+pub(crate) fn give_way(carrier: &Local) {
+    spans::out_of(|| carrier.yield_now());
+}
+
 /// The unwinding that shutdown raises in a virtual thread.
 pub(crate) struct Cancelled;
 

@@ -83,7 +83,7 @@ pub fn try_yield() -> bool {
     match current::carrier() {
         None => std::thread::yield_now(),
         Some(_) if pin::is_pinned() => return false,
-        Some(carrier) => carrier.yield_now(),
+        Some(carrier) => park::give_way(&carrier),
     }
     true
 }
