@@ -9,8 +9,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Expr, ExprLit, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Lit, Meta, Pat,
-    Safety, Type,
+    Abi, Attribute, Expr, ExprLit, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Lit, Meta,
+    Pat, Safety, Type,
 };
 
 use super::{Class, Options};
@@ -24,8 +24,8 @@ pub(super) fn expand(block: ItemForeignMod, options: &Options, errors: &mut Erro
         attrs,
         unsafety,
         abi,
+        brace_token,
         items,
-        ..
     } = block;
     // A block's `cfg` and lint levels hold for its functions; its link attributes and documentation do not.
     let (inherited, own): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|attr| {
@@ -52,33 +52,23 @@ pub(super) fn expand(block: ItemForeignMod, options: &Options, errors: &mut Erro
             kept.push(ForeignItem::Fn(function));
             continue;
         }
-        let frame = Frame {
-            unsafety: unsafety.is_some(),
-            abi: quote!(#unsafety #abi),
-            inherited: &inherited,
-        };
-        wrappers.push(wrap(function, &frame, class, options));
-    }
-    let remainder = (!kept.is_empty() || !own.is_empty()).then(|| {
-        quote! {
-            #(#own)*
-            #(#inherited)*
-            #unsafety #abi {
-                #(#kept)*
-            }
+        if let (None, Safety::Safe(token)) = (&unsafety, &function.sig.safety) {
+            errors.at(token.span, "only an `unsafe extern` block may say `safe`");
         }
+        wrappers.push(wrap(function, &abi, &inherited, class, options));
+    }
+    // Built from the user's own tokens: whether `extern` needs `unsafe` depends on the edition they come from.
+    let remainder = (!kept.is_empty() || !own.is_empty()).then(|| ItemForeignMod {
+        attrs: own.into_iter().chain(inherited).collect(),
+        unsafety,
+        abi,
+        brace_token,
+        items: kept,
     });
     quote! {
         #remainder
         #(#wrappers)*
     }
-}
-
-/// What each function needs of the block it stood in.
-struct Frame<'a> {
-    unsafety: bool,
-    abi: TokenStream,
-    inherited: &'a [Attribute],
 }
 
 /// Takes `#[native(..)]` off a function, under whatever path the user reaches it.
@@ -101,7 +91,8 @@ fn untracked(function: &ForeignItemFn) -> Option<&'static str> {
 
 fn wrap(
     function: ForeignItemFn,
-    frame: &Frame<'_>,
+    abi: &Abi,
+    inherited: &[Attribute],
     class: Class,
     options: &Options,
 ) -> TokenStream {
@@ -111,7 +102,6 @@ fn wrap(
     let name = &sig.ident;
     let span = generated(name.span());
     let (foreign, own) = share(attrs);
-    let Frame { abi, inherited, .. } = frame;
 
     let params = sig
         .inputs
@@ -130,12 +120,7 @@ fn wrap(
 
     let safe = matches!(sig.safety, Safety::Safe(_));
     let unsafe_fn = (!safe).then(|| quote_spanned!(span=> unsafe));
-    let declared_safety = match &sig.safety {
-        // Only an `unsafe extern` block may say either.
-        Safety::Safe(token) if frame.unsafety => quote!(#token),
-        Safety::Unsafe(token) if frame.unsafety => quote!(#token),
-        _ => TokenStream::new(),
-    };
+    let declared_safety = &sig.safety;
     let foreign_call = if safe {
         quote_spanned!(span=> #name(#(#names),*))
     } else {
@@ -160,7 +145,7 @@ fn wrap(
         #[track_caller]
         #[inline]
         #vis #unsafe_fn fn #name #generics(#(#wrapped),*) #output #where_clause {
-            #abi {
+            unsafe #abi {
                 #(#foreign)*
                 #declared_safety fn #name #generics(#declared) #output #where_clause;
             }
