@@ -44,28 +44,28 @@ impl Extent {
     pub(super) fn guard(self) -> Range<usize> {
         self.low - self.guard as usize * UNIT..self.low
     }
+}
 
-    /// Bytes from the lowest page that is in memory to the top; 0 where the kernel does not say.
-    pub(super) fn used(self) -> usize {
-        let page = page_size();
-        let mut in_memory = [0_u8; 64];
-        let Range { start, end } = self.usable();
-        let mut at = start;
-        while at < end {
-            let length = (end - at).min(in_memory.len() * page);
-            let from = ptr::without_provenance_mut(at);
-            // SAFETY: mincore only reports on the range, whatever is mapped there, and there is a byte
-            // for each page of it.
-            let answer = unsafe { libc::mincore(from, length, in_memory.as_mut_ptr().cast()) };
-            if answer != 0 {
-                return 0;
-            }
-            let pages = &in_memory[..length.div_ceil(page)];
-            if let Some(lowest) = pages.iter().position(|state| state & 1 == 1) {
-                return end - (at + lowest * page);
-            }
-            at += length;
+/// Bytes from the lowest page of `stack` that is in memory to its top: how deep it has been since its
+/// memory was last given back. 0 where the kernel does not say. From any thread, a system call or two.
+pub(crate) fn stack_used(stack: &Range<usize>) -> usize {
+    let page = page_size();
+    let mut in_memory = [0_u8; 64];
+    let mut at = stack.start;
+    while at < stack.end {
+        let length = (stack.end - at).min(in_memory.len() * page);
+        let from = ptr::without_provenance_mut(at);
+        // SAFETY: mincore only reports on the range, whatever is mapped there, and there is a byte for
+        // each page of it.
+        let answer = unsafe { libc::mincore(from, length, in_memory.as_mut_ptr().cast()) };
+        if answer != 0 {
+            return 0;
         }
-        0
+        let pages = &in_memory[..length.div_ceil(page)];
+        if let Some(lowest) = pages.iter().position(|state| state & 1 == 1) {
+            return stack.end - (at + lowest * page);
+        }
+        at += length;
     }
+    0
 }

@@ -49,9 +49,11 @@ mod store;
 mod tests;
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
+pub(crate) use extent::stack_used;
 pub(crate) use fault::install_fault_handler;
 pub(crate) use pool::{Reservation, StackError, StackPool};
 pub(crate) use running::{stack_bounds, suspend};
@@ -198,14 +200,8 @@ impl Continuation {
         }
     }
 
-    /// Bytes of stack touched so far, in whole pages: a high-water mark. A reused stack remembers its
-    /// earlier users until its memory was given back.
-    pub(crate) fn stack_used(&self) -> usize {
-        self.state().extent().used()
-    }
-
     /// Where its frames may be.
-    pub(crate) fn bounds(&self) -> std::ops::Range<usize> {
+    pub(crate) fn bounds(&self) -> Range<usize> {
         self.state().extent().usable()
     }
 

@@ -122,11 +122,6 @@ impl StackPool {
         }
     }
 
-    /// Which backend the stacks come from.
-    pub(crate) fn kind(&self) -> Stacks {
-        self.kind
-    }
-
     /// The most stacks there may be at a time.
     pub(crate) fn cap(&self) -> usize {
         self.places.cap()
@@ -177,6 +172,10 @@ impl StackPool {
 
 #[cfg(test)]
 impl StackPool {
+    pub(super) fn kind(&self) -> Stacks {
+        self.kind
+    }
+
     pub(super) fn finished_generators(&self) -> usize {
         self.places.finished.lock().len()
     }

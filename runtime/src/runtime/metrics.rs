@@ -71,6 +71,8 @@ pub struct Metrics {
     pub live: usize,
     /// Most virtual threads that may be live at a time.
     pub max_threads: usize,
+    /// Stacks that are kept for ever, because their threads could not be ended: they count as live.
+    pub leaked_stacks: usize,
     /// Virtual threads spawned since the start.
     pub spawned: u64,
     /// Spawns refused since the start.

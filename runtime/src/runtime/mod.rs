@@ -238,6 +238,7 @@ impl Runtime {
             carriers: self.shared.carriers().count(),
             live: self.shared.stacks.live(),
             max_threads: self.shared.stacks.cap(),
+            leaked_stacks: self.shared.stacks.leaked(),
             spawned: self.shared.counters.spawned(),
             refused: self.shared.counters.refused(),
             pinned: self.shared.counters.pinned(),

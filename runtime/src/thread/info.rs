@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ThreadId;
+use crate::continuation;
 use crate::event;
 use crate::park::Record;
 use crate::primitive::Ordering;
@@ -73,6 +74,9 @@ pub struct ThreadInfo {
     pub since: Option<Duration>,
     /// For how long it has kept its carrier while waiting.
     pub pinned_for: Option<Duration>,
+    /// Bytes of its stack that are in memory: how deep it has been, in whole pages. A stack that served
+    /// others before may remember how deep they were. 0 before the first mount.
+    pub stack_used: usize,
     /// Label of the declared foreign call it is inside.
     pub native: Option<&'static str>,
     /// The thread that spawned it.
@@ -110,6 +114,10 @@ impl ThreadInfo {
                 .filter(|&owner| owner != 0),
             since: waiting.map(|waiting| age(waiting.since)),
             pinned_for: (pinned_since != 0).then(|| age(pinned_since)),
+            stack_used: record
+                .as_virtual()
+                .and_then(|part| part.stack.get())
+                .map_or(0, continuation::stack_used),
             native,
             parent: (record.parent != 0).then_some(record.parent),
         }

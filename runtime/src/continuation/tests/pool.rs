@@ -64,9 +64,9 @@ fn an_idle_place_of_another_size_or_thread_serves_at_the_cap() {
             let there = std::thread::scope(|scope| {
                 let thread = std::thread::Builder::new();
                 let all = || {
-                    (0..4)
-                        .map(|_| start_on(&pool, "sized", size, || ()))
-                        .count()
+                    [(); 4]
+                        .map(|()| start_on(&pool, "sized", size, || ()))
+                        .len()
                 };
                 thread
                     .spawn_scoped(scope, all)
@@ -127,7 +127,7 @@ fn memory_of_a_pool_that_is_gone_is_given_back() {
         let pool = Arc::new(StackPool::new(Stacks::Dense, None));
         let mut all: Vec<_> = (0..500).map(|_| start(&pool, suspend)).collect();
         assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
-        let extents: Vec<_> = all.iter().map(|one| one.state().extent()).collect();
+        let extents: Vec<_> = all.iter().map(|one| one.bounds()).collect();
         let mut rest = all.split_off(250);
         if leaks {
             drop(rest.pop());
@@ -136,7 +136,10 @@ fn memory_of_a_pool_that_is_gone_is_given_back() {
         drop((all, pool));
         assert!(rest.iter_mut().all(|one| one.resume() == Step::Finished));
         drop(rest);
-        let resident = extents.iter().filter(|extent| extent.used() > 0).count();
+        let resident = extents
+            .iter()
+            .filter(|extent| stack_used(extent) > 0)
+            .count();
         // Other tests may have mapped something of theirs where the slabs were.
         assert!(
             resident < 100,
@@ -219,8 +222,13 @@ fn memory_of_a_burst_is_given_back() {
         let mut all: Vec<_> = (0..BURST).map(|_| start(&pool, suspend)).collect();
         assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
         assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
-        let extents: Vec<_> = all.iter().map(|one| one.state().extent()).collect();
-        let resident = || extents.iter().filter(|extent| extent.used() > 0).count();
+        let extents: Vec<_> = all.iter().map(|one| one.bounds()).collect();
+        let resident = || {
+            extents
+                .iter()
+                .filter(|extent| stack_used(extent) > 0)
+                .count()
+        };
         drop(all);
         assert_eq!(resident(), BURST, "{setup:?}: they may be needed at once");
         assert!(pool.has_idle(), "{setup:?}");
@@ -245,16 +253,14 @@ fn memory_in_steady_use_is_kept() {
         let mut all: Vec<_> = (0..count).map(|_| start(&pool, suspend)).collect();
         assert!(all.iter_mut().all(|one| one.resume() == Step::Suspended));
         assert!(all.iter_mut().all(|one| one.resume() == Step::Finished));
-        all.iter()
-            .map(|one| one.state().extent())
-            .collect::<Vec<_>>()
+        all.iter().map(|one| one.bounds()).collect::<Vec<_>>()
     };
     let extents = run_together(2000);
     for _ in 0..5 {
         while pool.give_back_idle() {}
         run_together(2000);
     }
-    assert!(extents.iter().all(|extent| extent.used() > 0));
+    assert!(extents.iter().all(|extent| stack_used(extent) > 0));
 }
 
 #[test]
@@ -265,7 +271,7 @@ fn finished_generators_of_another_size_make_room() {
             let mut both = [(); 2].map(|()| start_on(&pool, "sized", size, suspend));
             for one in &mut both {
                 assert_eq!(one.resume(), Step::Suspended, "{setup:?}");
-                assert!(one.state().extent().usable().len() >= size, "{setup:?}");
+                assert!(one.bounds().len() >= size, "{setup:?}");
                 assert_eq!(one.resume(), Step::Finished, "{setup:?}");
             }
             drop(both);
@@ -331,5 +337,82 @@ fn reservations_come_from_any_thread() {
         );
         drop(all);
         assert_eq!(pool.live(), 0, "{setup:?}");
+    }
+}
+
+/// A small generator of numbers: the same for the same seed.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit as u64) as usize
+    }
+}
+
+/// Makes, resumes, finishes and forgets threads of many sizes at random. Each fills a part of its stack
+/// with its own mark and finds it unchanged after every suspension.
+fn live_at_random(pool: &Arc<StackPool>, seed: u64) {
+    let mut dice = Dice(seed);
+    let mut living: Vec<Continuation> = Vec::new();
+    for step in 0..4000_u64 {
+        let mark = (seed << 32 | step).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        match dice.below(4) {
+            0 | 1 => {
+                let size = [16 << 10, 64 << 10, 192 << 10, 1 << 20][dice.below(4)];
+                let rounds = dice.below(5);
+                let Ok(place) = pool.reserve(size) else {
+                    living.clear();
+                    continue;
+                };
+                let body = move || {
+                    let marks = std::hint::black_box([mark; 512]);
+                    for _ in 0..rounds {
+                        suspend();
+                        assert!(
+                            marks.iter().all(|&found| found == mark),
+                            "somebody else was here"
+                        );
+                    }
+                };
+                living.push(Continuation::new(place, nobody(), body).expect("there is memory"));
+            }
+            2 if !living.is_empty() => {
+                let at = dice.below(living.len());
+                if living[at].resume() == Step::Finished {
+                    living.swap_remove(at);
+                }
+            }
+            _ if !living.is_empty() => {
+                let at = dice.below(living.len());
+                while living[at].resume() == Step::Suspended {}
+                living.swap_remove(at);
+            }
+            _ => {}
+        }
+        if dice.below(500) == 0 {
+            pool.give_back_idle();
+        }
+    }
+    for one in &mut living {
+        while one.resume() == Step::Suspended {}
+    }
+}
+
+#[test]
+fn stacks_are_never_shared_whatever_happens() {
+    for setup in setups() {
+        let pool = setup.pool(600);
+        std::thread::scope(|scope| {
+            for seed in 1..=4 {
+                let pool = &pool;
+                std::thread::Builder::new()
+                    .spawn_scoped(scope, move || live_at_random(pool, seed))
+                    .expect("four threads");
+            }
+        });
+        assert_eq!(pool.live(), pool.leaked(), "{setup:?}");
     }
 }
