@@ -2,6 +2,7 @@
 
 pub mod event;
 pub mod sync;
+pub mod task;
 pub mod thread;
 
 mod carrier;

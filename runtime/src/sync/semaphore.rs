@@ -142,6 +142,11 @@ impl Semaphore {
         }
     }
 
+    /// Takes one permit if there is one and nobody waits for it.
+    pub(crate) fn try_acquire_in_order(&self) -> Option<Permit<'_>> {
+        self.take_at_once(1)
+    }
+
     /// Takes one permit if there is one, also past those who wait.
     ///
     /// # Pinning

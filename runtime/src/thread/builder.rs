@@ -116,6 +116,7 @@ where
             return then(false);
         }
         let result = catch_unwind(AssertUnwindSafe(f));
+        crate::task::end_of_thread();
         let panicked = result
             .as_ref()
             .is_err_and(|payload| !payload.is::<Cancelled>());
