@@ -16,7 +16,7 @@ mod runtime;
 mod watchdog;
 
 use carrier::current;
-pub use os::{blocking, blocking_in_place, fs, future, io, net};
+pub use os::{blocking, blocking_in_place, fs, future, io, net, process};
 pub use pin::{native, pinned};
 
 pub use continuation::{ParseStacksError, Stacks};

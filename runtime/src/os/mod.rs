@@ -7,6 +7,7 @@ pub mod fs;
 pub mod future;
 pub mod io;
 pub mod net;
+pub mod process;
 
 mod blocking;
 mod limits;

@@ -9,6 +9,7 @@ mod datagrams;
 mod files;
 mod futures;
 mod lifetimes;
+mod processes;
 mod tcp;
 mod unix;
 mod waits;

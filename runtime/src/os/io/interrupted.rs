@@ -20,7 +20,7 @@ pub struct Interrupted {
 }
 
 impl Interrupted {
-    pub(super) fn error(operation: Operation) -> io::Error {
+    pub(in crate::os) fn error(operation: Operation) -> io::Error {
         io::Error::other(Self { operation })
     }
 
