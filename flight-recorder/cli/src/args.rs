@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::text;
-
 /// Reads recordings of virtual threads: who pinned, where, and what it cost.
 #[derive(Debug, Parser)]
 #[command(
@@ -132,7 +130,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N")]
     pub(crate) max_pinned: u64,
     /// Only pins at least this long count, such as 20ms
-    #[arg(long, value_name = "SPAN", value_parser = text::parse_span)]
+    #[arg(long, value_name = "SPAN", value_parser = vt_flight_recorder::parse_span)]
     pub(crate) longer_than: Option<Duration>,
     /// Places whose pins are allowed, each with an owner and an expiry date
     #[arg(long, value_name = "sites.toml")]

@@ -1,6 +1,4 @@
-//! How spans, moments and amounts are written for people, and read from the command line.
-
-use std::time::Duration;
+//! How spans, moments and amounts are written for people.
 
 use anstyle::{AnsiColor, Style};
 
@@ -94,27 +92,6 @@ pub(crate) fn bytes(amount: u64) -> String {
     }
 }
 
-/// A span such as `20ms`, `1.5s`, `250us` or `0`.
-pub(crate) fn parse_span(text: &str) -> Result<Duration, String> {
-    let text = text.trim();
-    let end = text
-        .find(|c: char| !(c.is_ascii_digit() || c == '.'))
-        .unwrap_or(text.len());
-    let wrong = || format!("`{text}` is no span; write a number and ns, us, ms, s, m or h");
-    let number: f64 = text[..end].parse().map_err(|_| wrong())?;
-    let unit = match text[end..].trim() {
-        "ns" => 1e-9,
-        "us" | "µs" => 1e-6,
-        "ms" => 1e-3,
-        "s" => 1.0,
-        "m" => 60.0,
-        "h" => 3_600.0,
-        "" if number == 0.0 => 0.0,
-        _ => return Err(wrong()),
-    };
-    Duration::try_from_secs_f64(number * unit).map_err(|_| wrong())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,14 +123,5 @@ mod tests {
         );
         assert_eq!(moment(951_782_400_000_000_000), "2000-02-29 00:00:00.000Z");
         assert_eq!(moment(-1), "1969-12-31 23:59:59.999Z");
-    }
-
-    #[test]
-    fn spans_are_read_with_their_unit() {
-        assert_eq!(parse_span("20ms"), Ok(Duration::from_millis(20)));
-        assert_eq!(parse_span("1.5 s"), Ok(Duration::from_millis(1_500)));
-        assert_eq!(parse_span("0"), Ok(Duration::ZERO));
-        assert!(parse_span("20").is_err());
-        assert!(parse_span("fast").is_err());
     }
 }

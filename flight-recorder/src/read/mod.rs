@@ -18,6 +18,7 @@ use std::io::{self, Read, Seek};
 use std::path::Path;
 
 pub use self::chunk::Chunk;
+pub(crate) use self::cursor::Cursor;
 pub use self::event::{Event, Frame, Thread};
 pub use self::pin::Pin;
 pub use self::types::{Field, Type};

@@ -1,73 +1,153 @@
-//! Names functions of this process from its own debug information.
+//! Names functions of this process from its own debug information and symbol tables.
 
 use std::collections::HashMap;
+use std::fmt;
 
+use addr2line::Loader;
+
+use super::elf::{self, Module};
+use super::source::Sources;
 use super::{Function, Symbolizer};
 
 /// Asks the debug information and symbol tables of the running program, each address once.
 ///
 /// The first question loads them, which takes tens of milliseconds; so this belongs on a thread that
 /// has the time, never on a carrier.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct InProcess {
+    modules: Option<Vec<Module>>,
+    /// By the module's place in the list; `None` for one that cannot be read.
+    loaders: HashMap<usize, Option<Loader>>,
+    sources: Sources,
     known: HashMap<u64, Vec<Function>>,
+}
+
+impl fmt::Debug for InProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InProcess")
+            .field("known", &self.known.len())
+            .finish_non_exhaustive()
+    }
 }
 
 impl Symbolizer for InProcess {
     fn functions(&mut self, address: u64) -> Vec<Function> {
-        self.known
-            .entry(address)
-            .or_insert_with(|| resolve(address))
-            .clone()
+        if let Some(known) = self.known.get(&address) {
+            return known.clone();
+        }
+        if self.modules.is_none() {
+            self.start();
+        }
+        // A return address is behind its call, which may be the last of its function.
+        let functions = self.look_up(address.saturating_sub(1)).unwrap_or_default();
+        self.known.insert(address, functions.clone());
+        functions
     }
 }
 
-fn resolve(address: u64) -> Vec<Function> {
-    let mut functions = Vec::new();
-    let Ok(address) = usize::try_from(address) else {
-        return functions;
-    };
-    backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
-        if let Some(name) = symbol.name() {
-            functions.push(Function {
-                // The alternate form leaves the hash out.
-                name: format!("{name:#}"),
-                line: symbol.lineno().unwrap_or(0),
-                inlined: true,
-            });
+impl InProcess {
+    fn start(&mut self) {
+        self.modules = Some(elf::modules());
+        // The runtime's own files are told from the application's by a function of each crate.
+        let runtime = vt_runtime::thread::is_virtual as fn() -> bool as usize as u64;
+        let recorder = elf::modules as fn() -> Vec<Module> as usize as u64;
+        for address in [runtime, recorder] {
+            self.look_up(address);
         }
-    });
-    // The last is the function that really stands on the stack; those before were inlined into it.
-    if let Some(outermost) = functions.last_mut() {
-        outermost.inlined = false;
     }
-    functions
+
+    fn look_up(&mut self, address: u64) -> Option<Vec<Function>> {
+        let modules = self.modules.as_ref()?;
+        let at = modules
+            .iter()
+            .position(|module| module.addresses.contains(&address))?;
+        let module = &modules[at];
+        let loader = self
+            .loaders
+            .entry(at)
+            .or_insert_with(|| Loader::new(&module.open).ok());
+        let address = address.wrapping_sub(module.bias);
+        Some(functions(loader.as_ref()?, &mut self.sources, address))
+    }
+}
+
+/// The functions at an address of a file.
+pub(super) fn functions(loader: &Loader, sources: &mut Sources, address: u64) -> Vec<Function> {
+    let symbol = loader.find_symbol(address).map(demangled);
+    let mut found = Vec::new();
+    if let Ok(mut frames) = loader.find_frames(address) {
+        while let Ok(Some(frame)) = frames.next() {
+            let name = frame
+                .function
+                .as_ref()
+                .and_then(|name| name.raw_name().ok());
+            let place = frame.location.as_ref();
+            let file = place
+                .and_then(|place| place.file)
+                .unwrap_or_default()
+                .to_owned();
+            let line = place.and_then(|place| place.line).unwrap_or(0);
+            found.push((name.map(|name| demangled(&name)), file, line));
+        }
+    }
+    if found.is_empty() {
+        found.extend(symbol.clone().map(|name| (Some(name), String::new(), 0)));
+    }
+    // The last is the function that really stands on the stack, which the symbol table knows by its
+    // full name; those before it were inlined.
+    let last = found.len().saturating_sub(1);
+    if let (Some((name, file, _)), Some(symbol)) = (found.last_mut(), symbol) {
+        sources.learn(&symbol, file);
+        *name = Some(symbol);
+    }
+    let full = |name: Option<String>, file: &str| {
+        let name = name.unwrap_or_else(|| "unknown".to_owned());
+        match sources.module(file) {
+            module if !super::split(&name).class.is_empty() || module.is_empty() => name,
+            module => format!("{module}::{name}"),
+        }
+    };
+    let functions = found
+        .into_iter()
+        .enumerate()
+        .map(|(index, (name, file, line))| Function {
+            name: full(name, &file),
+            line,
+            inlined: index < last,
+        });
+    functions.collect()
+}
+
+/// A name as it was written; the alternate form leaves the hash out.
+fn demangled(name: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(name))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[inline(never)]
-    fn known_to_the_test() -> u64 {
-        let mut inside = 0;
-        backtrace::trace(|frame| {
-            inside = frame.ip().addr() as u64;
-            let function = resolve(inside);
-            !function
-                .iter()
-                .any(|f| f.name.ends_with("known_to_the_test"))
-        });
-        inside
+    #[test]
+    fn a_function_of_ours_has_its_name_and_line() {
+        let address = demangled as fn(&str) -> String as usize as u64;
+        let functions = InProcess::default().functions(address + 1);
+        let own = functions
+            .iter()
+            .find(|f| f.name == "vt_flight_recorder::symbol::in_process::demangled");
+        assert!(own.is_some_and(|f| f.line > 0), "{functions:?}");
     }
 
     #[test]
-    fn an_address_of_ours_has_its_function_s_name_and_line() {
-        let functions = InProcess::default().functions(known_to_the_test());
-        let own = functions
-            .iter()
-            .find(|f| f.name.ends_with("known_to_the_test"));
-        assert!(own.is_some_and(|f| f.line > 0), "{functions:?}");
+    fn the_runtime_is_told_from_the_application() {
+        let address = vt_runtime::thread::is_virtual as fn() -> bool as usize as u64;
+        let functions = InProcess::default().functions(address + 1);
+        let names: Vec<_> = functions.iter().map(|f| f.name.as_str()).collect();
+        assert!(
+            names
+                .iter()
+                .all(|name| !super::super::split(name).is_application()),
+            "{names:?}"
+        );
     }
 
     #[test]

@@ -3,13 +3,17 @@
 //! Runs when a dump is written, never on a carrier. [`InProcess`] asks the process's own debug
 //! information; tests bring their own [`Symbolizer`].
 
+mod elf;
 mod in_process;
 mod name;
+mod source;
 
 use std::sync::Arc;
 
 use vt_runtime::event::Place;
 
+pub use self::elf::build_id_of;
+pub(crate) use self::elf::{Module, modules};
 pub use self::in_process::InProcess;
 pub(crate) use self::name::{Name, split};
 

@@ -76,7 +76,7 @@ pub(crate) fn split(path: &str) -> Name<'_> {
 /// Where the last `::` outside brackets stands whose right side begins with a name.
 fn cut(path: &str) -> Option<usize> {
     let bytes = path.as_bytes();
-    let (mut depth, mut found, mut at) = (0_i32, None, 0);
+    let (mut depth, mut found, mut any, mut at) = (0_i32, None, None, 0);
     while at < bytes.len() {
         match bytes[at] {
             // An arrow's tip closes nothing.
@@ -84,9 +84,10 @@ fn cut(path: &str) -> Option<usize> {
             b'<' | b'(' | b'[' | b'{' => depth += 1,
             b'>' | b')' | b']' | b'}' => depth -= 1,
             b':' if depth == 0 && bytes.get(at + 1) == Some(&b':') => {
-                let next = bytes.get(at + 2).copied().unwrap_or(b'{');
-                if next != b'{' && next != b'<' {
-                    found = Some(at);
+                match bytes.get(at + 2) {
+                    None => {}
+                    Some(b'{' | b'<') => any = any.or(Some(at)),
+                    Some(_) => found = Some(at),
                 }
                 at += 1;
             }
@@ -94,7 +95,7 @@ fn cut(path: &str) -> Option<usize> {
         }
         at += 1;
     }
-    found
+    found.or(any)
 }
 
 #[cfg(test)]
@@ -153,6 +154,7 @@ mod tests {
             "put",
             "shop",
         );
+        parts("load::{closure#0}", "load", "{closure#0}", "load");
         parts("sqlite3_step", "", "sqlite3_step", "");
         parts("", "", "", "");
         parts("a::", "", "a::", "");

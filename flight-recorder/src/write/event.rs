@@ -175,7 +175,7 @@ fn put_pinned<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) {
     }
 }
 
-fn put_live<W: Write>(chunk: &mut ChunkWriter<W>, at: u64, pinned: &Pinned) {
+pub(super) fn put_live<W: Write>(chunk: &mut ChunkWriter<W>, at: u64, pinned: &Pinned) {
     let thread = chunk.thread(pinned.thread.id, &pinned.thread.name);
     let carrier = chunk.carrier(pinned.carrier);
     let stack = chunk.stack(

@@ -4,6 +4,7 @@
 //! facts are given; finishing it writes header, schema, constant pools and records in one go. The
 //! order keeps a file that was cut short meaningful up to the cut.
 
+mod about;
 mod event;
 mod metadata;
 mod pools;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 
 use vt_runtime::event::{Place, Recorded};
 
+pub(crate) use self::about::{About, SiteRow};
 use self::pools::{FrameKey, Pools, ThreadKey};
 use crate::format::schema::Schema;
 use crate::format::{FLAG_LAST, FLAG_VARINTS, HEADER_LEN, Header};
