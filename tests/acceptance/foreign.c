@@ -26,3 +26,11 @@ void c_spin(int cpu_ms) {
 
 /* Calls back once. */
 void c_call_back(void (*f)(void *), void *data) { f(data); }
+
+/* Recurses until the stack ends, 48 KiB at a time, and touches only the far end of each frame. */
+int c_recurse(int depth) {
+    volatile char frame[48 * 1024];
+    if (depth < 0) return 0;
+    frame[0] = (char)depth;
+    return c_recurse(depth + 1) + frame[0];
+}
