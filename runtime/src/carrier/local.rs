@@ -12,7 +12,7 @@ use rustix::event::epoll;
 use super::timers::{Timer, Timers};
 use super::{Carrier, OpenNative, OpenPin, Status, Unstarted};
 use crate::continuation::{self, Continuation};
-use crate::event::{self, Hub, Operation};
+use crate::event::{self, Hub, Operation, Timestamp};
 use crate::park::{Record, Waiter};
 use crate::primitive::{Ordering, fence};
 use crate::runtime::Shared;
@@ -99,11 +99,11 @@ impl Local {
         self.unstarted.push(unstarted);
     }
 
-    /// Mounted thread: unmounts until its wait `epoch` ends.
-    pub(crate) fn park(&self, record: &Record, epoch: u64, operation: Operation) {
+    /// Mounted thread: unmounts until its wait `epoch`, begun at `since`, ends.
+    pub(crate) fn park(&self, record: &Record, epoch: u64, operation: Operation, since: Timestamp) {
         let hub = self.hub();
-        let since = hub.wants_parks().then(event::now);
-        if let Some(since) = since {
+        let wanted = hub.wants_parks();
+        if wanted {
             hub.parking(
                 self.id(),
                 record.id,
@@ -113,7 +113,7 @@ impl Local {
             );
         }
         self.leave(Request::Park(epoch));
-        if let Some(since) = since {
+        if wanted {
             let now = event::now();
             let parked = now.0.saturating_sub(since.0);
             hub.parked(

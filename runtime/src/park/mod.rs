@@ -29,7 +29,7 @@ pub(crate) use word::{End, Place};
 
 use crate::carrier::Local;
 use crate::current;
-use crate::event::{self, Operation, Subject, WaitOutcome};
+use crate::event::{self, Operation, Subject, Timestamp, WaitOutcome};
 use crate::pin;
 
 /// A queue that offers wake-ones and can give an unaccepted one to another waiter.
@@ -206,7 +206,9 @@ pub(crate) fn give_way(carrier: &Local) {
 /// The unwinding that shutdown raises in a virtual thread.
 pub(crate) struct Cancelled;
 
-fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool) {
+/// Says what is waited for; returns the moment.
+fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool) -> Timestamp {
+    let now = event::now();
     record.announce(Waiting {
         operation: wait.operation,
         at: wait.at,
@@ -215,8 +217,9 @@ fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool) {
         timed: wait.deadline.is_some(),
         lends,
         epoch,
-        since: event::now().0,
+        since: now.0,
     });
+    now
 }
 
 /// Ends the wait at once if a permit, an interrupt or a cancel is there already.
@@ -258,7 +261,7 @@ fn stop_virtual(
     spell: &mut Spell,
     lends: bool,
 ) -> End {
-    announce(record, epoch, wait, lends);
+    let since = announce(record, epoch, wait, lends);
     let cancellable = !lends && !pin::is_held_by_native() && !std::thread::panicking();
     end_early(record, epoch, wait, cancellable);
     if let Some(end) = record.word.ended() {
@@ -274,7 +277,7 @@ fn stop_virtual(
         )
     });
     match pin::effective() {
-        None => spans::out_of(|| carrier.park(record, epoch, wait.operation)),
+        None => spans::out_of(|| carrier.park(record, epoch, wait.operation, since)),
         Some(pin) => pinned::hold(carrier, record, epoch, &pin, spell),
     }
     if let Some(timer) = timer {
