@@ -14,7 +14,7 @@ use super::{Carrier, OpenNative, OpenPin, Status, Unstarted};
 use crate::continuation::{self, Continuation};
 use crate::event::{self, Hub, Operation, Timestamp};
 use crate::park::{Record, Waiter};
-use crate::primitive::{Ordering, fence};
+use crate::primitive::Ordering;
 use crate::runtime::Shared;
 
 /// Readiness events taken from the kernel at a time.
@@ -220,22 +220,19 @@ impl Local {
 
     /// Sleeps until something comes from outside, a timer is due, or `ready` says so.
     ///
-    /// Lost wake-ups: whoever has something for this carrier first puts it where `ready` or the inbox flags
-    /// show it, then issues a SeqCst fence, then looks at `sleeping`. Here `sleeping` is set first, then comes the
-    /// fence, then the look at flags and `ready`. Of two such sequences at least one sees the other's write:
-    /// either the carrier finds the work and does not sleep, or the waker finds it sleeping and writes to its
-    /// eventfd, which ends the epoll wait even if it has not begun yet.
+    /// A wake-up that comes before the epoll wait begins ends it all the same: it is written to the eventfd.
     pub(super) fn sleep(&self, ready: impl Fn() -> bool) {
         let next = self.timers.borrow().next();
-        self.me.sleeping.store(true, Ordering::Relaxed);
-        fence(Ordering::SeqCst);
-        let filled = self.me.inbox_filled.load(Ordering::Acquire)
-            || self.me.assigned_filled.load(Ordering::Acquire);
-        if !filled && !ready() {
+        let has_news = || {
+            self.me.inbox_filled.load(Ordering::Acquire)
+                || self.me.assigned_filled.load(Ordering::Acquire)
+                || ready()
+        };
+        if self.me.bell.lie_down(has_news) {
             let limit = next.map(|next| Duration::from_nanos(next.saturating_sub(event::now().0)));
             self.me.driver.poll(limit, &mut self.events.borrow_mut());
+            self.me.bell.get_up();
         }
-        self.me.sleeping.store(false, Ordering::Relaxed);
     }
 
     /// Mounted, pinned thread: blocks the carrier while `waits` holds. Timers, I/O and wakes of others are

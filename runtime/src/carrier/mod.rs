@@ -1,7 +1,7 @@
 //! A carrier: one OS thread that runs virtual threads, and what the rest of the process may touch of it.
 //!
 //! [`Carrier`] is the shared face (wakes from outside, its sleep, its status); `Local` is what only its
-//! own OS thread touches (run queue, continuations, timers, the loop). `cycle.rs` argues why no wake is lost.
+//! own OS thread touches (run queue, continuations, timers, the loop). Its sleep is a [`Bell`]'s.
 
 pub(crate) mod current;
 mod cycle;
@@ -24,7 +24,7 @@ use crate::continuation::Reservation;
 use crate::event::Timestamp;
 use crate::park::{Offer, Record};
 use crate::pin::Effective;
-use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Bell, Ordering, fence};
 
 /// A virtual thread that has not run yet: all that placement, queues and stealing ever move.
 pub(crate) struct Unstarted {
@@ -77,7 +77,7 @@ pub(crate) struct Carrier {
     assigned: Mutex<Vec<Unstarted>>,
     assigned_filled: AtomicBool,
     pub(crate) stealer: Stealer<Unstarted>,
-    sleeping: AtomicBool,
+    bell: Bell,
     wake: OwnedFd,
     pub(crate) driver: driver::Driver,
     status: AtomicU32,
@@ -111,7 +111,7 @@ impl Carrier {
             assigned: Mutex::default(),
             assigned_filled: AtomicBool::new(false),
             stealer,
-            sleeping: AtomicBool::new(false),
+            bell: Bell::new(),
             wake,
             driver,
             status: AtomicU32::new(Status::Idle as u32),
@@ -141,10 +141,9 @@ impl Carrier {
         self.wake_up();
     }
 
-    /// Anybody: the carrier looks around again if it sleeps or is about to. See `cycle.rs` for the argument.
+    /// Anybody: the carrier looks around again if it sleeps or is about to.
     pub(crate) fn wake_up(&self) {
-        fence(Ordering::SeqCst);
-        if self.sleeping.load(Ordering::Relaxed) && self.sleeping.swap(false, Ordering::AcqRel) {
+        if self.bell.ring() {
             // An eventfd's counter cannot overflow by ones, and a full one wakes just as well.
             let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
         }
@@ -172,7 +171,7 @@ impl Carrier {
 
     /// Does it sleep, with nothing to do?
     pub(crate) fn is_asleep(&self) -> bool {
-        self.status() == Status::Idle && self.sleeping.load(Ordering::Relaxed)
+        self.status() == Status::Idle && self.bell.is_asleep()
     }
 
     /// Was a timer due that the carrier has not fired?

@@ -1,7 +1,7 @@
 //! `vt-events`: the one thread that turns records into `tracing` events and so runs foreign code.
 //!
 //! A subscriber may block (only this thread waits; rings overwrite and count) or panic (caught and
-//! counted). Nothing here wakes while nothing is recorded: it sleeps by [`bell`]'s protocol.
+//! counted). Nothing here wakes while nothing is recorded: it sleeps by [`Bell`]'s protocol.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,12 +13,10 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use tracing::{Dispatch, dispatcher};
 
-use self::bell::Bell;
 use self::emit::emit;
 use super::reader::Follower;
 use super::{Event, EventClass, Recorded};
-
-mod bell;
+use crate::primitive::Bell;
 
 pub(super) mod emit;
 

@@ -23,7 +23,7 @@ use self::deadlock::Suspicions;
 use self::sample::{Stay, Watch};
 use crate::carrier::{Carrier, Status};
 use crate::event::{self, CarrierState};
-use crate::primitive::{AtomicBool, Ordering, fence};
+use crate::primitive::Bell;
 use crate::runtime::Shared;
 
 pub(crate) use self::report::open as open_pins;
@@ -46,7 +46,7 @@ const LEAST_SELF_LOCK: u64 = 500_000_000;
 /// Where carriers find their watchdog.
 #[derive(Default)]
 pub(crate) struct Watchdog {
-    asleep: AtomicBool,
+    bell: Bell,
     lock: Mutex<bool>,
     signal: Condvar,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Watchdog {
 impl Watchdog {
     /// A carrier has left its sleep.
     pub(crate) fn stir(&self) {
-        if self.asleep.load(Ordering::Relaxed) && self.asleep.swap(false, Ordering::AcqRel) {
+        if self.bell.ring() {
             self.wake();
         }
     }
@@ -76,6 +76,7 @@ impl Watchdog {
             }
         }
         *stirred = false;
+        self.bell.get_up();
     }
 }
 
@@ -116,25 +117,15 @@ fn run(runtime: &Weak<Shared>) {
         };
         let rests = period == LONGEST_PERIOD
             && !shared.stacks.has_idle()
-            && shared.watchdog.prepare_sleep(&shared);
+            && shared
+                .watchdog
+                .bell
+                .lie_down(|| shared.carriers().any(|carrier| !carrier.is_asleep()));
         let sleep = if rests { None } else { Some(period) };
         // The runtime may end while this sleeps: hold no handle meanwhile, but keep the place to be woken at.
         let place = Arc::clone(&shared.watchdog);
         drop(shared);
         place.sleep(sleep);
-    }
-}
-
-impl Watchdog {
-    /// Announces a sleep without end; false if a carrier has left its own sleep meanwhile.
-    fn prepare_sleep(&self, shared: &Shared) -> bool {
-        self.asleep.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        let idle = shared.carriers().all(|carrier| carrier.is_asleep());
-        if !idle {
-            self.asleep.store(false, Ordering::Relaxed);
-        }
-        idle
     }
 }
 

@@ -24,7 +24,6 @@ pub(super) struct Times {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Syscall {
     pub(super) number: u64,
-    pub(super) first_argument: u64,
     pub(super) stack_pointer: u64,
     pub(super) program_counter: u64,
 }
@@ -76,12 +75,10 @@ fn parse_syscall(text: &str) -> Option<Syscall> {
     let number = words.next()?.parse().ok()?;
     let mut hexadecimal =
         words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok());
-    let first_argument = hexadecimal.next()??;
-    let stack_pointer = hexadecimal.nth(5)??;
+    let stack_pointer = hexadecimal.nth(6)??;
     let program_counter = hexadecimal.next()??;
     Some(Syscall {
         number,
-        first_argument,
         stack_pointer,
         program_counter,
     })
@@ -100,7 +97,7 @@ mod tests {
     fn a_blocked_thread_names_its_call() {
         let call = parse_syscall("230 0x1 0x0 0x7f00 0x0 0x0 0x0 0x7ffd10 0x7f8a20\n")
             .expect("well formed");
-        assert_eq!((call.number, call.first_argument), (230, 1));
+        assert_eq!(call.number, 230);
         assert_eq!(
             (call.stack_pointer, call.program_counter),
             (0x7ffd10, 0x7f8a20)

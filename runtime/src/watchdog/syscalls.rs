@@ -9,23 +9,6 @@ pub(super) fn name(number: u64) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// Does the first argument of this call name a file descriptor?
-pub(super) fn takes_descriptor(name: &str) -> bool {
-    !matches!(
-        name,
-        "futex"
-            | "nanosleep"
-            | "clock_nanosleep"
-            | "wait4"
-            | "waitid"
-            | "poll"
-            | "ppoll"
-            | "select"
-            | "pselect6"
-            | "pause"
-    )
-}
-
 macro_rules! numbers {
     ($($constant:ident $name:literal,)+) => { &[$((libc::$constant, $name),)+] };
 }

@@ -1,31 +1,39 @@
-//! Who must wake the service: a flag that is up only while it sleeps.
+//! Who must wake a sleeper: a flag that is up only while it sleeps.
+//!
+//! Carriers, `vt-events` and `vt-watchdog` sleep by it, each on its own descriptor or lock.
 //!
 //! ```text
-//!   carrier: write record ; fence ; asleep? -> clear it, unpark
-//!   service: drain all ; asleep = true ; fence ; anything new? -> clear it, drain again : park
+//!   caller:  put the news where the sleeper looks ; fence ; asleep? -> clear it, wake
+//!   sleeper: asleep = true ; fence ; anything new? -> clear it, look again : sleep
 //! ```
 //!
 //! **Invariant (no lost wake-up):** both sides have a sequentially consistent fence between their store
-//! and their load, so either the carrier sees `asleep` or the service sees the record.
+//! and their load, so either the caller sees `asleep` or the sleeper sees the news.
 
 use crate::primitive::{AtomicBool, Ordering, fence};
 
 /// The flag.
-pub(super) struct Bell {
+pub(crate) struct Bell {
     asleep: AtomicBool,
 }
 
+impl Default for Bell {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Bell {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             asleep: AtomicBool::new(false),
         }
     }
 
-    /// After a record was written: must the caller unpark the service? A fence and a load while it is awake.
+    /// Caller, after it has put its news down: must it wake the sleeper? A fence and a load while that is awake.
     #[inline]
     #[must_use]
-    pub(super) fn ring(&self) -> bool {
+    pub(crate) fn ring(&self) -> bool {
         fence(Ordering::SeqCst);
         let woken = |bell: &Self| {
             bell.asleep
@@ -35,10 +43,10 @@ impl Bell {
         self.is_asleep() && woken(self)
     }
 
-    /// Service: goes to sleep unless there is news after all. If true, it may park until it is unparked,
-    /// and then [gets up](Self::get_up).
+    /// Sleeper: lies down unless there is news after all. If true, it may sleep until it is woken, and then
+    /// [gets up](Self::get_up).
     #[must_use]
-    pub(super) fn lie_down(&self, has_news: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn lie_down(&self, has_news: impl FnOnce() -> bool) -> bool {
         self.asleep.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         let news = has_news();
@@ -48,13 +56,13 @@ impl Bell {
         !news
     }
 
-    /// Service: it is awake, whoever woke it.
-    pub(super) fn get_up(&self) {
+    /// Sleeper: it is awake, whoever woke it.
+    pub(crate) fn get_up(&self) {
         self.asleep.store(false, Ordering::Relaxed);
     }
 
-    /// Whether the service sleeps until it is woken.
-    pub(super) fn is_asleep(&self) -> bool {
+    /// Does it sleep until it is woken?
+    pub(crate) fn is_asleep(&self) -> bool {
         self.asleep.load(Ordering::Relaxed)
     }
 }

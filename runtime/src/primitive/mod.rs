@@ -1,6 +1,11 @@
 //! The atomics and locks of the protocols that are model-checked: std's and parking_lot's, or loom's.
 //!
-//! The only place outside test modules that looks at `cfg(loom)`.
+//! The only place outside test modules that looks at `cfg(loom)`. With them stands what is built from nothing else:
+//! the bell that wakes a sleeper.
+
+mod bell;
+
+pub(crate) use bell::Bell;
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{
