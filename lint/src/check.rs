@@ -1,5 +1,6 @@
 //! One run: from an [`Input`] to a [`Report`], the same for every thread count and every run.
 
+use crate::analysis;
 use crate::config::Config;
 use crate::diagnostic::{Finding, Level, RuleId, Span};
 use crate::input::Input;
@@ -10,14 +11,14 @@ use crate::rules::hygiene::suppression;
 /// The same input and configuration give the same report, however many threads rayon's current pool
 /// has. Broken files become findings; nothing makes the run fail.
 pub fn check(input: &Input<'_>, config: &Config) -> Report {
-    let findings = suppression::apply(Vec::new(), &[], config);
+    let analysis = analysis::run(input, config);
+    let findings = suppression::apply(analysis.findings, &analysis.suppressions, config);
+    let mut files = analysis.files;
+    files.sort();
     Report {
         findings: finish(findings, input, config),
-        files: Vec::new(),
-        statistics: Statistics {
-            crates: input.crates.len(),
-            ..Statistics::default()
-        },
+        files,
+        statistics: analysis.statistics,
     }
 }
 

@@ -3,13 +3,19 @@
 //! [`check`] is pure: it sees files only through [`Sources`], starts nothing and prints nothing. [`workspace`] reads
 //! the disk and asks cargo, [`render`] formats, [`cli`] puts them together.
 
+mod analysis;
 mod check;
 pub mod cli;
 pub mod config;
 pub mod diagnostic;
+mod flow;
 pub mod input;
+mod knowledge;
+mod model;
 pub mod render;
 pub mod rules;
+mod source;
+mod summary;
 pub mod workspace;
 
 pub use check::{FileStatus, FileSummary, Report, Statistics, check};

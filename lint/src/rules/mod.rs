@@ -3,9 +3,14 @@
 //! Adding a rule takes three steps: a file whose `//!` text is the manual that `--explain` prints, a row in
 //! [`TABLE`], and a folder of fixtures in `tests/ui`. A test fails when one of the three is missing.
 
+pub mod carrier;
+pub mod code;
+pub mod guard;
 pub mod hygiene;
+pub(crate) mod site;
 
-use crate::diagnostic::{Level, RuleId};
+use crate::diagnostic::{Finding, Level, RuleId};
+use site::Site;
 
 /// One row of the table.
 #[derive(Debug)]
@@ -22,9 +27,42 @@ pub struct Rule {
 
 /// Every rule, in order of precedence: of several that fit one call site, the first reports.
 pub static TABLE: &[Rule] = &[
+    guard::await_in_guard::RULE,
+    guard::ffi_in_guard::RULE,
+    guard::nested_lock::RULE,
+    guard::guard_across_park::RULE,
+    guard::blocking_in_guard::RULE,
+    guard::blocking_through_guard::RULE,
+    guard::blocking_in_guard_indirect::RULE,
+    carrier::blocking_on_carrier::RULE,
+    carrier::native_undeclared::RULE,
+    code::blocking_in_async::RULE,
+    code::blocking_in_initializer::RULE,
+    carrier::scoped_tls_across_park::RULE,
+    carrier::park_in_thread_local_init::RULE,
     hygiene::unparsed_source::RULE,
     hygiene::unused_suppression::RULE,
     hygiene::suppression_without_reason::RULE,
+];
+
+/// Looks at one event.
+pub(crate) type Check = fn(&Site<'_, '_>) -> Option<Finding>;
+
+/// The rules that look at one event, in order of precedence.
+pub(crate) static CHECKS: &[Check] = &[
+    guard::await_in_guard::check,
+    guard::ffi_in_guard::check,
+    guard::nested_lock::check,
+    guard::guard_across_park::check,
+    guard::blocking_in_guard::check,
+    guard::blocking_through_guard::check,
+    guard::blocking_in_guard_indirect::check,
+    carrier::blocking_on_carrier::check,
+    carrier::native_undeclared::check,
+    code::blocking_in_async::check,
+    code::blocking_in_initializer::check,
+    carrier::scoped_tls_across_park::check,
+    carrier::park_in_thread_local_init::check,
 ];
 
 /// The rule of that name, `-` and `_` being the same.

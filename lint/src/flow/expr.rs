@@ -1,0 +1,600 @@
+//! Expressions as values and as places.
+
+use std::sync::Arc;
+
+use crate::model::facts::key;
+use crate::model::index::Def;
+use crate::model::name::Name;
+use crate::model::resolve::Namespace;
+use crate::model::syntax::{Expr, Kind, Literal, MacroShape, Operator, Path};
+use crate::model::ty::{Substitution, Ty};
+
+use super::Flow;
+use super::body::{BodyKind, Callable, What};
+use super::value::Value;
+
+/// How deep expressions are followed.
+const DEPTH: u32 = 1_400;
+
+impl<'a> Flow<'_, 'a> {
+    /// An expression whose value moves to where it is used.
+    pub(super) fn value(&mut self, expr: &'a Expr) -> Value<'a> {
+        if self.depth > DEPTH {
+            return Value::unknown();
+        }
+        self.depth += 1;
+        let value = self.value_unbounded(expr);
+        self.depth -= 1;
+        value
+    }
+
+    fn value_unbounded(&mut self, expr: &'a Expr) -> Value<'a> {
+        match &expr.kind {
+            Kind::Literal(literal) => Value::of(match literal {
+                Literal::Text => Ty::plain("str").reference(),
+                Literal::Bytes => Ty::Slice(Arc::new(Ty::plain("u8"))).reference(),
+                Literal::Plain => Ty::plain("usize"),
+            }),
+            Kind::Path(_) | Kind::Field(..) | Kind::Index(..) | Kind::Deref(_) => {
+                let mut value = self.place_of(expr, false);
+                self.move_out(&mut value);
+                value
+            }
+            Kind::Call(callee, args) => self.call(expr, callee, args, false),
+            Kind::Method(method) => self.method(expr, method),
+            Kind::Reference(inner) => self.borrow(inner, false),
+            Kind::Unary(inner) => {
+                self.value(inner);
+                Value::of(Ty::plain("bool"))
+            }
+            Kind::Binary(operator, left, right) => self.binary(*operator, left, right),
+            Kind::Assign(left, right) => self.assign(left, right),
+            Kind::AssignOperator(left, right) => self.assign_operator(left, right),
+            Kind::Tuple(parts) => {
+                let values = self.operands(parts, false);
+                let ty = Ty::Tuple(values.iter().map(|value| value.ty.clone()).collect());
+                self.combined(parts, &values, ty)
+            }
+            Kind::Array(parts) => {
+                let values = self.operands(parts, false);
+                let ty = Ty::Slice(Arc::new(
+                    values.first().map_or(Ty::Unknown, |value| value.ty.clone()),
+                ));
+                self.combined(parts, &values, ty)
+            }
+            Kind::Repeat(inner) => {
+                let value = self.value(inner);
+                Value::of(Ty::Slice(Arc::new(value.ty)))
+            }
+            Kind::Range(ends) => {
+                let ends = self.operands(ends, false);
+                let item = ends
+                    .into_iter()
+                    .next()
+                    .map_or(Ty::plain("usize"), |end| end.ty);
+                Value::of(self.model.described("std::ops::Range", vec![item]))
+            }
+            Kind::Cast(inner, ty) => {
+                let mut value = self.value(inner);
+                value.ty = self.ty(ty);
+                value
+            }
+            Kind::Struct(literal) => {
+                let parts: Vec<&'a Expr> = literal.fields.iter().map(|(_, field)| field).collect();
+                let values: Vec<Value<'a>> =
+                    parts.iter().map(|part| self.operand(part, false)).collect();
+                if let Some(rest) = &literal.rest {
+                    self.place_of(rest, false);
+                }
+                let ty = self.struct_type(&literal.path, &literal.fields, &values);
+                let held = parts
+                    .iter()
+                    .fold(0, |held, part| held | self.state.take(part.id));
+                Value {
+                    held,
+                    ..Value::of(ty)
+                }
+            }
+            Kind::Closure(closure) => self.closure_value(expr, closure),
+            Kind::Async(block) => {
+                let body = self.separate(expr.id, BodyKind::Async, expr.at, true, |this| {
+                    this.block(&block.block)
+                });
+                let held = if block.moves { self.captured() } else { 0 };
+                let output = self.outputs.get(&expr.id).cloned().unwrap_or(Ty::Unknown);
+                Value {
+                    held,
+                    callable: Some(Callable::Body(body)),
+                    ..Value::of(Ty::Future(Arc::new(output)))
+                }
+            }
+            Kind::Await(inner, word) => self.await_expr(inner, *word),
+            Kind::Try(inner) => self.try_expr(inner),
+            Kind::Macro(of) => self.macro_call(of),
+            Kind::Opaque => Value::unknown(),
+            _ => self.control(expr),
+        }
+    }
+
+    /// The variable's guards go with the value.
+    pub(super) fn move_out(&mut self, value: &mut Value<'a>) {
+        if let (Some(slot), true, false) = (value.slot, value.whole, value.ty.is_reference()) {
+            value.held |= self.state.take(slot);
+        }
+        value.slot = None;
+        value.whole = false;
+    }
+
+    /// `&expr`
+    pub(super) fn borrow(&mut self, inner: &'a Expr, extended: bool) -> Value<'a> {
+        let mut value = self.place_of(inner, extended);
+        if let (Some(slot), true) = (value.slot, value.whole) {
+            value.via |= self.state.of(slot);
+        }
+        value.ty = value.ty.reference();
+        value
+    }
+
+    /// Several expressions one after the other; each keeps its guards until the last is there.
+    pub(super) fn operands(&mut self, parts: &'a [Expr], extending: bool) -> Vec<Value<'a>> {
+        parts
+            .iter()
+            .map(|part| self.operand(part, extending))
+            .collect()
+    }
+
+    /// One of several operands: its guards stay alive under its own identity.
+    pub(super) fn operand(&mut self, part: &'a Expr, extending: bool) -> Value<'a> {
+        let mut value = self.value_extending(part, extending);
+        self.keep(part.id, value.held, false);
+        value.held = 0;
+        value
+    }
+
+    /// A value that owns what its parts own.
+    pub(super) fn combined(
+        &mut self,
+        parts: &'a [Expr],
+        values: &[Value<'a>],
+        ty: Ty,
+    ) -> Value<'a> {
+        let held = parts
+            .iter()
+            .fold(0, |held, part| held | self.state.take(part.id));
+        let via = values
+            .iter()
+            .filter(|value| value.ty.is_reference())
+            .fold(0, |via, value| via | value.via);
+        Value {
+            held,
+            via,
+            ..Value::of(ty)
+        }
+    }
+
+    /// An expression as a place: nothing moves, and a value becomes a temporary.
+    pub(super) fn place_of(&mut self, expr: &'a Expr, extended: bool) -> Value<'a> {
+        match &expr.kind {
+            Kind::Path(path) => self.path_value(path),
+            Kind::Field(base, name) => {
+                let base = self.place_of(base, extended);
+                self.field(base, *name)
+            }
+            Kind::Index(base, index) => {
+                let base = self.place_of(base, extended);
+                self.value(index);
+                let ty = self.model.element(&base.ty, true).unwrap_or(Ty::Unknown);
+                Value {
+                    via: self.reach(&base),
+                    slot: base.slot,
+                    ..Value::of(ty)
+                }
+            }
+            Kind::Deref(inner) => {
+                let inner = self.place_of(inner, extended);
+                let via = self.reach(&inner);
+                self.forced(&inner, expr.at);
+                let ty = match &inner.ty {
+                    Ty::Ref(target) => (**target).clone(),
+                    other => self.model.deref(other).unwrap_or(Ty::Unknown),
+                };
+                Value {
+                    via,
+                    slot: inner.slot,
+                    callable: inner.callable,
+                    ..Value::of(ty)
+                }
+            }
+            _ => {
+                let mut value = self.value(expr);
+                if value.slot.is_none() || value.held != 0 {
+                    self.keep(expr.id, value.held, extended);
+                    value.held = 0;
+                    value.slot = Some(expr.id);
+                    value.whole = true;
+                }
+                value
+            }
+        }
+    }
+
+    /// The guards through which a place is reached.
+    pub(super) fn reach(&self, value: &Value<'a>) -> u128 {
+        value.via | value.slot.map_or(0, |slot| self.state.of(slot))
+    }
+
+    fn path_value(&mut self, path: &'a Path) -> Value<'a> {
+        if let [segment] = path.segments.as_slice()
+            && path.qself.is_none()
+            && !path.is_global
+            && let Some((_, slot)) = self
+                .env
+                .iter()
+                .rev()
+                .find(|(name, _)| *name == segment.name)
+        {
+            let slot = *slot;
+            if !self.used.contains(&slot) {
+                self.used.push(slot);
+            }
+            let mut value = self.vars.get(&slot).cloned().unwrap_or_else(Value::unknown);
+            value.slot = Some(slot);
+            value.whole = true;
+            value.field = None;
+            return value;
+        }
+        match self.resolve_value(path) {
+            Some(Def::Value(id)) => Value {
+                cell: Some(id),
+                ..Value::of(self.model.values[id.index()].clone())
+            },
+            Some(Def::Function(id)) => Value {
+                callable: Some(Callable::Function(id)),
+                ..Value::of(Ty::Item(id))
+            },
+            Some(Def::Variant(id, _) | Def::Data(id)) => Value::of(
+                self.place(|place| self.model.converter().of_def(place, Def::Data(id), path, 0)),
+            ),
+            _ => Value::of(self.associated_constant(path).unwrap_or(Ty::Unknown)),
+        }
+    }
+
+    /// `Type::NAME`
+    fn associated_constant(&self, path: &'a Path) -> Option<Ty> {
+        let last = path.segments.last()?;
+        let ty = self.prefix_type(path)?;
+        self.model.constant(key(&ty)?, last.name).cloned()
+    }
+
+    /// What a path in value position stands for, associated items included.
+    pub(super) fn resolve_value(&self, path: &'a Path) -> Option<Def> {
+        if path.qself.is_none()
+            && path
+                .segments
+                .first()
+                .is_none_or(|first| first.name != "Self")
+            && let Some(found) =
+                self.model
+                    .names
+                    .path(&self.model.index, self.module, path, Namespace::Values)
+            && found.used == path.segments.len()
+        {
+            return Some(self.model.converter().swapped(self.swap, found.def));
+        }
+        self.associated(path)
+            .map(|(function, _)| Def::Function(function))
+    }
+
+    /// `Type::name`: the function, and the type it was found on.
+    pub(super) fn associated(
+        &self,
+        path: &'a Path,
+    ) -> Option<(crate::model::index::FunctionId, Ty)> {
+        let (last, _) = path.segments.split_last()?;
+        let ty = self.prefix_type(path)?;
+        if let Ty::Dyn(bounds) = &ty
+            && let [crate::model::ty::TyBound::Trait(id, ..)] = &**bounds
+        {
+            // `Trait::method` as a path.
+            let function = self.model.index.traits[id.index()]
+                .functions
+                .get(&last.name)?;
+            return Some((*function, Ty::Unknown));
+        }
+        let function = self.model.associated_function(&ty, last.name)?;
+        Some((function, ty))
+    }
+
+    /// The type in front of a path's last segment.
+    fn prefix_type(&self, path: &'a Path) -> Option<Ty> {
+        if let Some(qself) = &path.qself {
+            return Some(self.ty(qself));
+        }
+        if path.segments.len() < 2 {
+            return None;
+        }
+        let mut prefix = path.clone();
+        prefix.segments.pop();
+        let ty = self.ty(&crate::model::syntax::Type::Path(prefix));
+        (!ty.is_unknown()).then_some(ty)
+    }
+
+    /// `base.name`
+    fn field(&mut self, base: Value<'a>, name: Name) -> Value<'a> {
+        let via = self.reach(&base);
+        let mut ty = base.ty.clone();
+        for _ in 0..8 {
+            if let Some((field, owner)) = self.field_type(&ty, name) {
+                // A field of a guard struct is still the struct's variable; a field behind a guard is not.
+                return Value {
+                    via,
+                    slot: base.slot,
+                    field: owner.map(|owner| (owner, name)),
+                    ..Value::of(field)
+                };
+            }
+            ty = match &ty {
+                Ty::Ref(inner) => (**inner).clone(),
+                other => match self.model.deref(other) {
+                    Some(inner) => inner,
+                    None => break,
+                },
+            };
+        }
+        Value {
+            via,
+            slot: base.slot,
+            ..Value::unknown()
+        }
+    }
+
+    fn field_type(&self, ty: &Ty, name: Name) -> Option<(Ty, Option<crate::model::index::DataId>)> {
+        match ty {
+            Ty::Data(id, args) => {
+                let (_, field) = self.model.fields[id.index()]
+                    .iter()
+                    .find(|(field, _)| *field == name)?;
+                let with: Substitution = self.model.index.data[id.index()]
+                    .syntax
+                    .generics
+                    .params
+                    .iter()
+                    .copied()
+                    .zip(args.iter().cloned())
+                    .collect();
+                Some((field.substituted(&with, false), Some(*id)))
+            }
+            Ty::Tuple(parts) => name
+                .as_str()
+                .parse::<usize>()
+                .ok()
+                .and_then(|index| parts.get(index))
+                .map(|part| (part.clone(), None)),
+            _ => None,
+        }
+    }
+
+    fn struct_type(
+        &mut self,
+        path: &'a Path,
+        fields: &'a [(Name, Expr)],
+        values: &[Value<'a>],
+    ) -> Ty {
+        let ty = self.ty(&crate::model::syntax::Type::Path(path.clone()));
+        let Ty::Data(id, args) = &ty else {
+            // A variant: its enum.
+            return match self.model.names.path(
+                &self.model.index,
+                self.module,
+                path,
+                Namespace::Types,
+            ) {
+                Some(found) => {
+                    self.place(|place| self.model.converter().of_def(place, found.def, path, 0))
+                }
+                None => Ty::Unknown,
+            };
+        };
+        if args.iter().all(|arg| !arg.is_unknown()) {
+            return ty;
+        }
+        let mut learned = Substitution::new();
+        for ((name, _), value) in fields.iter().zip(values) {
+            if let Some((_, declared)) = self.model.fields[id.index()]
+                .iter()
+                .find(|(field, _)| field == name)
+            {
+                declared.unify(&value.ty, &mut learned);
+            }
+        }
+        let params = &self.model.index.data[id.index()].syntax.generics.params;
+        Ty::Data(
+            *id,
+            params
+                .iter()
+                .map(|param| learned.get(param).cloned().unwrap_or(Ty::Unknown))
+                .collect(),
+        )
+    }
+
+    fn binary(&mut self, operator: Operator, left: &'a Expr, right: &'a Expr) -> Value<'a> {
+        match operator {
+            Operator::And | Operator::Or => {
+                self.scoped(|this| this.value(left));
+                let skipped = self.state.clone();
+                self.scoped(|this| this.value(right));
+                self.state.join(&skipped);
+                Value::of(Ty::plain("bool"))
+            }
+            Operator::Compare => {
+                // Comparison borrows both sides.
+                self.place_of(left, false);
+                self.place_of(right, false);
+                Value::of(Ty::plain("bool"))
+            }
+            Operator::Arithmetic => {
+                let left = self.operand(left, false);
+                self.operand(right, false);
+                Value::of(left.ty)
+            }
+        }
+    }
+
+    fn assign(&mut self, left: &'a Expr, right: &'a Expr) -> Value<'a> {
+        let value = self.operand(right, false);
+        if let Kind::Path(path) = &left.kind
+            && let [segment] = path.segments.as_slice()
+            && let Some((_, slot)) = self
+                .env
+                .iter()
+                .rev()
+                .find(|(name, _)| *name == segment.name)
+        {
+            let slot = *slot;
+            let held = self.state.take(right.id);
+            self.state.take(slot);
+            self.state.give(slot, held);
+            if let Some(known) = self.vars.get_mut(&slot) {
+                if known.ty.is_unknown() {
+                    known.ty = value.ty;
+                }
+                known.via |= value.via;
+                if value.callable.is_some() {
+                    known.callable = value.callable;
+                }
+            }
+            return Value::of(Ty::unit());
+        }
+        if let Kind::Tuple(parts) = &left.kind {
+            let held = self.state.take(right.id);
+            if let Some(first) = parts.iter().find(|part| matches!(part.kind, Kind::Path(_))) {
+                let target = self.place_of(first, false);
+                if let Some(slot) = target.slot {
+                    self.state.take(slot);
+                    self.state.give(slot, held);
+                }
+            }
+            return Value::of(Ty::unit());
+        }
+        let target = self.place_of(left, false);
+        let held = self.state.take(right.id);
+        if let (Some(slot), true) = (target.slot, held != 0 && target.via == 0) {
+            self.state.give(slot, held);
+        }
+        Value::of(Ty::unit())
+    }
+
+    /// Primitives evaluate the right side first, overloaded operators the left.
+    fn assign_operator(&mut self, left: &'a Expr, right: &'a Expr) -> Value<'a> {
+        let overloaded = matches!(self.probe(left).peeled(), Ty::Data(..) | Ty::External(..));
+        if overloaded {
+            self.place_of(left, false);
+            self.operand(right, false);
+        } else {
+            self.operand(right, false);
+            self.place_of(left, false);
+        }
+        Value::of(Ty::unit())
+    }
+
+    /// The type of an expression, without effects.
+    fn probe(&mut self, expr: &'a Expr) -> Ty {
+        let state = std::mem::replace(&mut self.state, super::state::State::unreachable());
+        let ty = self.place_of(expr, false).ty;
+        self.state = state;
+        ty
+    }
+
+    fn await_expr(&mut self, inner: &'a Expr, word: crate::model::syntax::At) -> Value<'a> {
+        let value = self.value(inner);
+        self.keep(inner.id, value.held, false);
+        if let Some(Callable::Body(body)) = value.callable {
+            self.emit(
+                word,
+                What::Await,
+                0,
+                0,
+                vec![(super::body::How::Driven, Callable::Body(body))],
+            );
+        } else {
+            self.emit(word, What::Await, 0, 0, Vec::new());
+        }
+        self.state.take(inner.id);
+        match value.ty {
+            Ty::Future(output) => Value::of((*output).clone()),
+            _ => Value::unknown(),
+        }
+    }
+
+    fn try_expr(&mut self, inner: &'a Expr) -> Value<'a> {
+        let mut value = self.value(inner);
+        if value.looks_locked.is_some() {
+            self.lock_by_shape(&mut value);
+        }
+        self.leave_by_return();
+        value.ty = match &value.ty {
+            Ty::Data(id, args) if !args.is_empty() && self.model.is_wrapper(*id) => args[0].clone(),
+            _ => Ty::Unknown,
+        };
+        value
+    }
+
+    fn macro_call(&mut self, of: &'a crate::model::syntax::Macro) -> Value<'a> {
+        match of.shape {
+            MacroShape::Statement => {
+                self.scoped(|this| this.borrow_all(&of.args));
+                Value::of(Ty::unit())
+            }
+            MacroShape::Format => {
+                self.scoped(|this| this.borrow_all(&of.args));
+                Value::of(self.model.described("std::string::String", Vec::new()))
+            }
+            MacroShape::Borrow => {
+                self.borrow_all(&of.args);
+                Value::unknown()
+            }
+            MacroShape::Diverge => {
+                self.scoped(|this| this.borrow_all(&of.args));
+                self.diverge()
+            }
+            MacroShape::Vector => {
+                let values = self.operands(&of.args, false);
+                let item = values.first().map_or(Ty::Unknown, |value| value.ty.clone());
+                let ty = if of.name == "vec" {
+                    self.model.described("std::vec::Vec", vec![item])
+                } else {
+                    Ty::Unknown
+                };
+                self.combined(&of.args, &values, ty)
+            }
+            MacroShape::Write => self.write_macro(of),
+            MacroShape::Await => {
+                for arg in &of.args {
+                    self.operand(arg, false);
+                    if matches!(arg.kind, Kind::Block(..)) {
+                        continue;
+                    }
+                    self.emit(of.name_at, What::Await, 0, 0, Vec::new());
+                    self.state.take(arg.id);
+                }
+                Value::unknown()
+            }
+            MacroShape::Coroutine => self.coroutine_macro(of),
+        }
+    }
+
+    fn borrow_all(&mut self, args: &'a [Expr]) {
+        for arg in args {
+            self.place_of(arg, false);
+        }
+    }
+
+    fn write_macro(&mut self, of: &'a crate::model::syntax::Macro) -> Value<'a> {
+        let Some((sink, rest)) = of.args.split_first() else {
+            return Value::unknown();
+        };
+        let sink = self.place_of(sink, false);
+        self.borrow_all(rest);
+        self.method_on(&sink, Name::new("write_fmt"), of.name_at)
+    }
+}

@@ -1,0 +1,6 @@
+//! Rules about what happens on carriers of virtual threads.
+
+pub mod blocking_on_carrier;
+pub mod native_undeclared;
+pub mod park_in_thread_local_init;
+pub mod scoped_tls_across_park;
