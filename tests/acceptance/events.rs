@@ -10,7 +10,7 @@ use tracing::{Dispatch, Metadata, Subscriber};
 use vt_runtime::event::{self, Event, EventClass};
 use vt_runtime::sync::{Monitor, ReentrantLock};
 use vt_runtime::{Runtime, Stacks, pinned, thread};
-use vt_tests::{BACKENDS, Capture, Deadline, T};
+use vt_tests::{BACKENDS, Capture, Deadline, Gate, T};
 
 /// Acts on each event of the runtime first, then collects it.
 struct Meddler<F> {
@@ -39,9 +39,10 @@ impl<F: Fn(&Event) + Send + Sync + 'static> Subscriber for Meddler<F> {
     fn exit(&self, _: &Id) {}
 }
 
-/// A runtime with two carriers and a tiny ring, whose subscriber does `act` at each event.
+/// A runtime with a tiny ring, whose subscriber does `act` at each event.
 fn meddled_with(
     stacks: Stacks,
+    carriers: usize,
     act: impl Fn(&Event) + Send + Sync + 'static,
 ) -> (Runtime, Capture) {
     let capture = Capture::new();
@@ -51,7 +52,8 @@ fn meddled_with(
     };
     let runtime = Runtime::builder()
         .stacks(stacks)
-        .carriers(2)
+        .carriers(carriers)
+        .max_carriers(carriers)
         .event_capacity(16)
         .pin_threshold(Duration::ZERO)
         .dispatch(Dispatch::new(subscriber))
@@ -80,7 +82,7 @@ fn oc_13_the_detector_cannot_hang_the_program() {
     for stacks in BACKENDS {
         let lock = Arc::new(ReentrantLock::named("G", ()));
         let wanted = Arc::clone(&lock);
-        let (runtime, capture) = meddled_with(stacks, move |event| {
+        let (runtime, capture) = meddled_with(stacks, 2, move |event| {
             let guard = wanted.lock();
             // Standard output itself, which the test harness does not capture.
             let _ = writeln!(std::io::stdout(), "{}", event.name());
@@ -129,7 +131,7 @@ fn a_subscriber_that_panics_leaves_the_program_running() {
     let _deadline = Deadline::standard();
     for stacks in BACKENDS {
         let calls = AtomicUsize::new(0);
-        let (runtime, capture) = meddled_with(stacks, move |event| {
+        let (runtime, capture) = meddled_with(stacks, 2, move |event| {
             if matches!(event, Event::VirtualThreadPinned(_)) {
                 assert_ne!(calls.fetch_add(1, Ordering::SeqCst), 2, "the third pin");
             }
@@ -149,7 +151,7 @@ fn a_subscriber_that_panics_leaves_the_program_running() {
 fn a_subscriber_that_logs_and_pins_itself_is_not_told_of_itself() {
     let _deadline = Deadline::standard();
     for stacks in BACKENDS {
-        let (runtime, capture) = meddled_with(stacks, |_| {
+        let (runtime, capture) = meddled_with(stacks, 2, |_| {
             tracing::warn!(target: "vt_runtime", "about an event");
             // On a plain OS thread this pins nobody.
             let monitor = Monitor::new(());
@@ -168,7 +170,7 @@ fn a_subscriber_that_logs_and_pins_itself_is_not_told_of_itself() {
 fn a_tiny_ring_under_a_hundred_thousand_pins_accounts_for_each() {
     const PINS: u64 = 100_000;
     let _deadline = Deadline::standard();
-    let (runtime, capture) = meddled_with(BACKENDS[0], |_| ());
+    let (runtime, capture) = meddled_with(BACKENDS[0], 2, |_| ());
     let pinners: Vec<_> = (0..4)
         .map(|_| {
             runtime.spawn(|| {
@@ -184,4 +186,37 @@ fn a_tiny_ring_under_a_hundred_thousand_pins_accounts_for_each() {
     let (seen, dropped) = count(&capture.events(&runtime));
     assert_eq!(seen + dropped, PINS);
     assert!(seen > 0);
+}
+
+#[test]
+fn a_flush_from_a_virtual_thread_lets_its_neighbours_run() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let lock = Arc::new(ReentrantLock::new(()));
+        let wanted = Arc::clone(&lock);
+        let (runtime, _) = meddled_with(stacks, 1, move |event| {
+            if matches!(event, Event::VirtualThreadPinned(_)) {
+                drop(wanted.lock());
+            }
+        });
+        let handle = runtime.clone();
+        let flushed = runtime.run(move || {
+            // The neighbour holds what the subscriber wants, and needs this carrier to give it back.
+            let (taken, give) = (Gate::new(), Gate::new());
+            let (told, go) = (taken.clone(), give.clone());
+            let neighbour = thread::spawn(move || {
+                let guard = lock.lock();
+                told.open();
+                go.pass();
+                drop(guard);
+            });
+            taken.pass();
+            pinned::critical("nap", || thread::sleep(T / 100));
+            give.open();
+            let flushed = handle.flush_events();
+            neighbour.join().expect("no panic");
+            flushed
+        });
+        assert!(flushed, "the flush kept the carrier");
+    }
 }

@@ -68,18 +68,18 @@ impl Bell {
 }
 
 #[cfg(all(test, loom))]
-mod model {
+mod loom {
     //! Every interleaving of a sleeper with those who ring; a lost wake-up shows as a deadlock.
 
-    use loom::sync::Arc;
-    use loom::sync::atomic::AtomicU64;
-    use loom::thread;
+    use ::loom::sync::Arc;
+    use ::loom::sync::atomic::AtomicU64;
+    use ::loom::thread;
 
     use super::*;
 
     #[test]
     fn no_record_is_slept_through() {
-        let mut model = loom::model::Builder::new();
+        let mut model = ::loom::model::Builder::new();
         model.preemption_bound = Some(3);
         model.check(|| {
             let shared = Arc::new((Bell::new(), [AtomicU64::new(0), AtomicU64::new(0)]));

@@ -272,7 +272,8 @@ impl Runtime {
 
     /// Hands every event recorded before the call to the subscriber. False if that took longer than five seconds.
     pub fn flush_events(&self) -> bool {
-        self.shared.flush_events(Duration::from_secs(5))
+        // Off the carriers: the subscriber may wait for a thread that lives on this one.
+        crate::blocking(|| self.shared.flush_events(Duration::from_secs(5)))
     }
 
     /// A reader of this runtime's events with a cursor of its own, for recorders.

@@ -276,4 +276,4 @@ impl Record<'_> {
 mod tests;
 
 #[cfg(all(test, loom))]
-mod model;
+mod loom;

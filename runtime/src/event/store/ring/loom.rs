@@ -1,8 +1,8 @@
 //! The ring under every interleaving of a writer and a reader (run with `--cfg loom`): no torn record, and
 //! what is seen and what is missed add up.
 
-use loom::sync::Arc;
-use loom::thread;
+use ::loom::sync::Arc;
+use ::loom::thread;
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn drain(ring: &Ring, cursor: &mut Cursor, lost: &mut u64) -> u64 {
 
 #[test]
 fn a_reader_beside_the_writer_sees_whole_records_and_counts_the_rest() {
-    let mut model = loom::model::Builder::new();
+    let mut model = ::loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
         let ring = Arc::new(Ring::of_exactly(WORDS));
