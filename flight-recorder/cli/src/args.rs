@@ -34,6 +34,18 @@ pub(crate) enum Verb {
     Diff(Diff),
     /// Converts a recording for another tool
     Export(Export),
+    /// Looks whether a program's file has what recordings need
+    Doctor(Doctor),
+    /// Lists running processes whose recorder can be reached
+    Ps(Ps),
+    /// Tells how the recorder of a running process is
+    Status(Pid),
+    /// Fetches a recording from a running process
+    Dump(Dump),
+    /// Lists the virtual threads of a running process
+    Threads(Threads),
+    /// Changes the settings of a running process
+    Set(Set),
 }
 
 #[derive(Debug, Args)]
@@ -198,4 +210,63 @@ pub(crate) enum Weight {
     Stranded,
     /// How often it happened
     Count,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// The program's file
+    pub(crate) binary: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Ps {
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pid {
+    /// The process
+    #[arg(long)]
+    pub(crate) pid: u32,
+    /// Prints JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Dump {
+    /// The process
+    #[arg(long)]
+    pub(crate) pid: u32,
+    /// Only what is not older, such as 60s
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) last: Option<String>,
+    /// Writes to this file instead of PID.jfr
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Threads {
+    /// The process
+    #[arg(long)]
+    pub(crate) pid: u32,
+    /// Rows shown at most
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) top: usize,
+    /// Prints all as JSON, in the shape of the JDK's thread dump
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Set {
+    /// The process
+    #[arg(long)]
+    pub(crate) pid: u32,
+    /// Pins are recorded from this duration, such as 5ms
+    #[arg(long, value_name = "SPAN")]
+    pub(crate) threshold: String,
 }

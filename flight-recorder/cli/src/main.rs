@@ -4,8 +4,10 @@
 mod args;
 mod check;
 mod diff;
+mod doctor;
 mod export;
 mod input;
+mod live;
 mod metadata;
 mod print;
 mod summary;
@@ -57,6 +59,12 @@ fn run(verb: &Verb, out: &mut impl Write) -> Result<bool, Failure> {
         Verb::Check(arguments) => return check::run(arguments, out),
         Verb::Diff(arguments) => return diff::run(arguments, out),
         Verb::Export(arguments) => export::run(arguments, out)?,
+        Verb::Doctor(arguments) => return doctor::run(arguments, out),
+        Verb::Ps(arguments) => live::ps(arguments, out)?,
+        Verb::Status(arguments) => live::status(arguments, out)?,
+        Verb::Dump(arguments) => live::dump(arguments, out)?,
+        Verb::Threads(arguments) => live::threads(arguments, out)?,
+        Verb::Set(arguments) => live::set(arguments, out)?,
     }
     Ok(true)
 }

@@ -286,3 +286,64 @@ fn a_cut_file_gives_what_is_whole_and_says_where_it_stopped() {
 fn exit_codes_are_in_the_help() {
     insta::assert_snapshot!("help", printed(&["--help"]));
 }
+
+/// A process with a recorder to attach to: this test's own, in another thread of which vt-flight asks.
+#[test]
+fn a_running_process_is_listed_dumped_and_set() {
+    use std::time::Duration;
+    use vt_flight_recorder::{FlightRecorder, Settings};
+
+    let runtime = vt_runtime::Runtime::builder()
+        .carriers(1)
+        .build()
+        .expect("a runtime");
+    let builder = FlightRecorder::builder()
+        .runtime(&runtime)
+        .settings(Settings::test());
+    let (_layer, _recorder) = builder.attach(true).install().expect("it starts");
+    let parked = runtime.spawn(vt_runtime::thread::park);
+    let pid = std::process::id().to_string();
+    let of = |verb: &str, rest: &[&str]| printed(&[&[verb, "--pid", &pid][..], rest].concat());
+
+    assert!(printed(&["ps"]).contains(&pid));
+    assert!(of("status", &[]).contains("settings  test"));
+    assert!(of("threads", &[]).contains("#1 vt-"));
+    let json: serde_json::Value = serde_json::from_str(&of("threads", &["--json"])).expect("JSON");
+    let container = &json["threadDump"]["threadContainers"][0];
+    assert_eq!(
+        (&container["threadCount"], &container["threads"][0]["tid"]),
+        (&"1".into(), &"1".into())
+    );
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("live.jfr");
+    let path = file.to_str().expect("temporary paths are text");
+    of("dump", &["--last", "60s", "-o", path]);
+    assert!(printed(&["view", "recording", path]).contains("asked by vt-flight"));
+
+    of("set", &["--threshold", "5ms"]);
+    assert_eq!(runtime.pin_threshold(), Duration::from_millis(5));
+    let wrong = run(&["set", "--pid", &pid, "--threshold", "soon"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let nobody = run(&["status", "--pid", "1"]);
+    assert_eq!(nobody.status.code(), Some(2));
+    assert!(text(&nobody.stderr).contains("no recorder to attach to"));
+    parked.thread().unpark();
+    parked.join().expect("it does not panic");
+}
+
+#[test]
+fn the_doctor_looks_into_a_program() {
+    let own = std::env::current_exe().expect("the test's own path");
+    let output = run(&["doctor", own.to_str().expect("a text")]);
+    let told = text(&output.stdout);
+    assert!(told.contains("ok  symbols"), "{told}");
+    assert!(told.contains("ok  runtime"), "{told}");
+    let wrong = run(&["doctor", OURS]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        text(&wrong.stderr).contains("not a program"),
+        "{}",
+        text(&wrong.stderr)
+    );
+}
