@@ -108,6 +108,7 @@ impl<'a> Flow<'_, 'a> {
                 .get(&slot)
                 .is_some_and(|value| value.ty.is_reference());
             if !by_reference {
+                self.moved.insert(slot);
                 held |= self.state.take(slot);
             }
         }

@@ -35,7 +35,10 @@ impl<'a> Flow<'_, 'a> {
             }
             Kind::Return(value) => {
                 if let Some(value) = value {
-                    self.scoped(|this| this.value(value));
+                    self.scoped(|this| {
+                        let value = this.value(value);
+                        this.steps(&value);
+                    });
                 }
                 self.leave_by_return();
                 self.diverge()
@@ -143,7 +146,7 @@ impl<'a> Flow<'_, 'a> {
             .iter()
             .flat_map(|frame| frame.owners.iter().copied())
             .collect();
-        self.close_frame();
+        self.close_block(of.then.at);
         if early {
             self.close_frame();
         }

@@ -118,6 +118,9 @@ impl<'a> Flow<'_, 'a> {
 
     /// The variable's guards go with the value.
     pub(super) fn move_out(&mut self, value: &mut Value<'a>) {
+        if let Some(slot) = value.slot {
+            self.moved.insert(slot);
+        }
         if let (Some(slot), true, false) = (value.slot, value.whole, value.ty.is_reference()) {
             value.held |= self.state.take(slot);
         }

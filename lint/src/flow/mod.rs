@@ -71,6 +71,8 @@ pub(crate) struct Flow<'m, 'a> {
     vars: HashMap<u32, Value<'a>>,
     /// Owners that a closure being walked uses.
     used: Vec<u32>,
+    /// Variables that are moved somewhere, wholly or in part.
+    moved: std::collections::HashSet<u32>,
     /// The owners used by the closure walked last.
     last_captured: Vec<u32>,
     /// What the parameters of lazy closures are.
@@ -165,7 +167,8 @@ pub(crate) fn function<'a>(
         flow.parameter_guard(slot, ty, param.pattern.at, "");
         flow.bind(&param.pattern, &value);
     }
-    flow.block(block);
+    let value = flow.block(block);
+    flow.steps(&value);
     flow.close_frame();
     flow.close_frame();
     (flow.bodies, flow.statistics)
@@ -237,6 +240,7 @@ impl<'m, 'a> Flow<'m, 'a> {
             env: Vec::new(),
             vars: HashMap::new(),
             used: Vec::new(),
+            moved: std::collections::HashSet::new(),
             last_captured: Vec::new(),
             lazy_params: HashMap::new(),
             context: Context::default(),
@@ -350,6 +354,27 @@ impl<'m, 'a> Flow<'m, 'a> {
         };
         for owner in frame.owners.iter().rev() {
             self.state.take(*owner);
+        }
+    }
+
+    /// The same at a closing brace, where variables that nobody moved run their `Drop`.
+    fn close_block(&mut self, block: At) {
+        let brace = At {
+            start: block.end.saturating_sub(1),
+            end: block.end,
+        };
+        let Some(frame) = self.frames.pop() else {
+            return;
+        };
+        for owner in frame.owners.iter().rev() {
+            self.state.take(*owner);
+            if self.state.live() == 0 || self.moved.contains(owner) {
+                continue;
+            }
+            let ty = self.vars.get(owner).map(|value| value.ty.clone());
+            if let Some(drop) = ty.and_then(|ty| self.model.drop_glue(&ty, 0)) {
+                self.emit(brace, What::Drops(drop), 0, 0, Vec::new());
+            }
         }
     }
 

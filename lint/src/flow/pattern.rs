@@ -25,7 +25,9 @@ impl<'a> Flow<'_, 'a> {
                 if *by_reference {
                     bound.ty = bound.ty.reference();
                     bound.via |= self.reach(value);
-                } else if let Some(slot) = value.slot
+                } else if let Some(slot) = value.slot.inspect(|slot| {
+                    self.moved.insert(*slot);
+                })
                     && (self.guard_kind(&value.ty).is_some()
                         || (value.ty.is_unknown() && value.whole))
                 {

@@ -37,7 +37,7 @@ impl<'a> Flow<'_, 'a> {
             Some(tail) if self.is_2024() => self.scoped(|this| this.value(tail)),
             Some(tail) => self.value(tail),
         };
-        self.close_frame();
+        self.close_block(block.at);
         self.env.truncate(names);
         self.module = outer;
         value

@@ -352,6 +352,18 @@ impl<'a> Model<'a> {
                 "through" => self.io(args.first()?),
                 _ => Some(false),
             },
+            // A trait of the workspace for what is read and written: all that implement it must be files or sockets.
+            Ty::Dyn(bounds) => match bounds.first()? {
+                TyBound::Trait(id, ..) => {
+                    let mut kinds = self
+                        .implementations(*id)
+                        .iter()
+                        .map(|of| self.io(&self.impls[of.index()].self_type));
+                    let first = kinds.next()??;
+                    kinds.all(|kind| kind == Some(first)).then_some(first)
+                }
+                _ => None,
+            },
             _ => None,
         }
     }
