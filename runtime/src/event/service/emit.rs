@@ -47,9 +47,12 @@ macro_rules! report_pinned {
     };
 }
 
-/// A pin that was sampled says where the application blocked as soon as its stack is named: here, off the carriers.
+/// A pin whose caller could not be told says where the application blocked as soon as its stack is named: here, off
+/// the carriers, and only if somebody listens.
 fn located(pinned: &Pinned) -> Cow<'_, Pinned> {
-    let needed = pinned.blocked_at.is_none() && !pinned.stack.is_empty();
+    let needed = pinned.blocked_at.is_none()
+        && !pinned.stack.is_empty()
+        && tracing::event_enabled!(target: TARGET, Level::WARN);
     match needed
         .then(|| source::of_application(&pinned.stack))
         .flatten()

@@ -2,8 +2,11 @@
 //!
 //! Naming an address loads the program's debug information, which takes tens of milliseconds the first time.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
+
+use parking_lot::Mutex;
 
 use crate::event::Place;
 
@@ -16,28 +19,50 @@ const LIBRARIES: [&str; 4] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/src/"),
 ];
 
+/// Addresses remembered at most; then all are forgotten.
+const REMEMBERED: usize = 16 * 1024;
+
+/// What addresses were found to be, since the same few lines pin again and again. Never held while one is named.
+static KNOWN: LazyLock<Mutex<HashMap<usize, Option<Place>>>> = LazyLock::new(Mutex::default);
+
 /// Where the application called what blocks, or `None` without debug information.
 pub(crate) fn of_application(stack: &[u64]) -> Option<Place> {
     stack.iter().enumerate().find_map(|(index, &address)| {
         // A return address points behind its call, perhaps at the next line; the innermost one is no return address.
-        let address = usize::try_from(address).ok()? - usize::from(index > 0);
-        let mut found = None;
-        backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
-            let place = || {
-                let file = symbol.filename().filter(|file| is_application(file))?;
-                let file = relative(file).to_string_lossy().into();
-                Some(Place {
-                    file,
-                    line: symbol.lineno()?,
-                    column: symbol.colno().unwrap_or(1),
-                })
-            };
-            if found.is_none() {
-                found = place();
-            }
-        });
-        found
+        let address = usize::try_from(address)
+            .ok()?
+            .checked_sub(usize::from(index > 0))?;
+        if let Some(known) = KNOWN.lock().get(&address) {
+            return known.clone();
+        }
+        let place = name(address);
+        let mut known = KNOWN.lock();
+        if known.len() >= REMEMBERED {
+            known.clear();
+        }
+        known.insert(address, place.clone());
+        place
     })
+}
+
+/// The innermost of the application's lines that an address stands for.
+fn name(address: usize) -> Option<Place> {
+    let mut found = None;
+    backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
+        let place = || {
+            let file = symbol.filename().filter(|file| is_application(file))?;
+            let file = relative(file).to_string_lossy().into();
+            Some(Place {
+                file,
+                line: symbol.lineno()?,
+                column: symbol.colno().unwrap_or(1),
+            })
+        };
+        if found.is_none() {
+            found = place();
+        }
+    });
+    found
 }
 
 /// Told by the file: line tables alone name an inlined function without its path.
