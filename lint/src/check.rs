@@ -1,5 +1,7 @@
 //! One run: from an [`Input`] to a [`Report`], the same for every thread count and every run.
 
+use serde::{Deserialize, Serialize};
+
 use crate::analysis;
 use crate::config::Config;
 use crate::diagnostic::{Finding, Level, RuleId, Span};
@@ -51,7 +53,7 @@ fn key(finding: &Finding) -> (&Span, RuleId, &str, usize) {
 }
 
 /// What [`check`](crate::check) returns.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     /// Findings at `warn` and `deny`, sorted by path, line and column.
     pub findings: Vec<Finding>,
@@ -71,7 +73,7 @@ impl Report {
 }
 
 /// One file of the run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileSummary {
     /// The path as findings show it.
     pub path: String,
@@ -84,7 +86,7 @@ pub struct FileSummary {
 }
 
 /// What became of a file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FileStatus {
     /// It was analysed.
     Analysed,
@@ -95,7 +97,7 @@ pub enum FileStatus {
 }
 
 /// Sizes of what was analysed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statistics {
     /// Crates.
     pub crates: usize,

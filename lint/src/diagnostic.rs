@@ -6,8 +6,10 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// One thing a rule found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The rule.
     pub rule: RuleId,
@@ -39,7 +41,7 @@ pub struct Finding {
 }
 
 /// A place with a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Label {
     /// The place.
     pub span: Span,
@@ -48,7 +50,7 @@ pub struct Label {
 }
 
 /// A range of a file, `end` exclusive.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span {
     /// The file as [`Sources::display`](crate::Sources::display) shows it.
     pub file: Arc<str>,
@@ -59,7 +61,9 @@ pub struct Span {
 }
 
 /// A point in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct Position {
     /// Line, from 1.
     pub line: u32,
@@ -70,7 +74,7 @@ pub struct Position {
 }
 
 /// How bad a finding is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Level {
     /// Not reported.
     Allow,
@@ -116,6 +120,21 @@ impl RuleId {
     }
 }
 
+impl Serialize for RuleId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for RuleId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        crate::rules::find(&name)
+            .map(|rule| rule.id)
+            .ok_or_else(|| serde::de::Error::custom(format!("there is no rule `{name}`")))
+    }
+}
+
 impl fmt::Display for RuleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
@@ -123,7 +142,7 @@ impl fmt::Display for RuleId {
 }
 
 /// A change to the source that removes a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fix {
     /// What it does, as a sentence for the reader.
     pub message: String,
@@ -132,7 +151,7 @@ pub struct Fix {
 }
 
 /// One replaced range; an empty range inserts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
     /// What is replaced.
     pub span: Span,

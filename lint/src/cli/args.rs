@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Also check tests, benchmarks and build scripts
     #[arg(long, help_heading = "What to check")]
     pub tests: bool,
+    /// Also look through the dependencies' sources in the registry cache for what blocks
+    #[arg(long, help_heading = "What to check")]
+    pub deps: bool,
     /// Check for this target's `cfg` instead of the host's
     #[arg(long, value_name = "TRIPLE", help_heading = "What to check")]
     pub target: Option<String>,
@@ -107,6 +110,9 @@ pub(crate) struct Args {
     #[arg(long, requires = "fix", help_heading = "Repair")]
     pub dry_run: bool,
 
+    /// Analyse again even when nothing changed since the last run
+    #[arg(long, help_heading = "Speed")]
+    pub no_cache: bool,
     /// Threads to analyse with [default: one for each core]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Speed")]
     pub jobs: Option<u16>,

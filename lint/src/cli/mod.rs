@@ -4,6 +4,7 @@
 
 mod args;
 mod baseline;
+mod cache;
 mod fix;
 mod manual;
 mod progress;

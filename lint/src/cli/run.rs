@@ -5,9 +5,10 @@ use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::Path;
 
 use super::args::{self, Args, MessageFormat};
+use super::cache::{Answer, cached_check};
 use super::progress::Progress;
 use super::{CLEAN, DENIED, baseline, fix, is_reader_gone, manual, since, trace};
-use crate::check::{Report, check};
+use crate::check::Report;
 use crate::config::Config;
 use crate::diagnostic::Level;
 use crate::render::{Fingerprints, Style, Texts, View, render};
@@ -85,8 +86,15 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
                 one.edition.name()
             )?;
         }
+        for one in loaded.crates.iter().filter(|one| !one.reported) {
+            writeln!(err, "note: looking through {}", one.name)?;
+        }
     }
-    let mut report = analyse(&loaded, args)?;
+    let answer = analyse(&loaded, args)?;
+    if args.verbose && answer.is_cached {
+        writeln!(err, "note: nothing changed since the last run")?;
+    }
+    let mut report = answer.report;
     let texts = Texts::new(&loaded.disk, loaded.root.clone());
     let fingerprints = Fingerprints::new(&report.findings, &texts);
     if let Some(path) = &args.write_baseline {
@@ -187,6 +195,7 @@ fn request(args: &Args) -> Result<Request, Stop> {
         all_features: args.features.all_features,
         no_default_features: args.features.no_default_features,
         target: args.target.clone(),
+        deps: args.deps,
         tests: args.tests,
         config: args.config.clone(),
     })
@@ -213,7 +222,7 @@ fn set_levels(config: &mut Config, args: &Args) -> Result<(), Stop> {
     Ok(())
 }
 
-fn analyse(loaded: &Loaded, args: &Args) -> Result<Report, Stop> {
+fn analyse(loaded: &Loaded, args: &Args) -> Result<Answer, Stop> {
     let mut pool = rayon::ThreadPoolBuilder::new()
         .stack_size(STACK_BYTES)
         .thread_name(|index| format!("vt-lint-{index}"));
@@ -224,7 +233,7 @@ fn analyse(loaded: &Loaded, args: &Args) -> Result<Report, Stop> {
         .build()
         .map_err(|error| Stop::Failed(format!("cannot start threads: {error}")))?;
     let _progress = Progress::start(&loaded.disk, args.quiet == 0);
-    Ok(pool.install(|| check(&loaded.input(), &loaded.config)))
+    Ok(pool.install(|| cached_check(loaded, !args.no_cache)))
 }
 
 fn print(view: &View<'_>, args: &Args, out: &mut dyn Write) -> Result<(), Stop> {

@@ -23,7 +23,9 @@ pub(crate) fn active(
     for (index, package) in metadata.packages.iter().enumerate() {
         if request.all_features && selected.contains(&index) {
             todo.extend(package.features.keys().map(|name| (index, name.clone())));
-        } else if !request.no_default_features || !selected.contains(&index) {
+        } else if is_built_anyway(metadata, index)
+            && (!request.no_default_features || !selected.contains(&index))
+        {
             todo.push((index, "default".to_owned()));
         }
         for dependency in &package.dependencies {
@@ -66,6 +68,13 @@ pub(crate) fn active(
     Ok(on)
 }
 
+/// Whether a package is built for its own sake, not only for those that depend on it.
+fn is_built_anyway(metadata: &Metadata, index: usize) -> bool {
+    metadata
+        .workspace_members
+        .contains(&metadata.packages[index].id)
+}
+
 /// What one entry of a feature's list switches on: a feature of the same package or of another member.
 fn implied_by(
     metadata: &Metadata,
@@ -97,11 +106,14 @@ fn implied_by(
     implied
 }
 
-/// The workspace member that a dependency names by its path.
+/// The package of this run that a dependency is: a member by its path, or one from the registry cache.
 pub(crate) fn member(
     metadata: &Metadata,
     dependency: &super::metadata::PackageDependency,
 ) -> Option<usize> {
+    if dependency.resolved.is_some() {
+        return dependency.resolved;
+    }
     let path = dependency.path.as_ref()?;
     metadata
         .packages

@@ -56,6 +56,9 @@ pub(crate) struct PackageDependency {
     pub features: Vec<String>,
     #[serde(default)]
     pub uses_default_features: bool,
+    /// The package it is, as an index into [`Metadata::packages`], when it comes from the registry cache.
+    #[serde(skip)]
+    pub resolved: Option<usize>,
 }
 
 /// One crate of a package.

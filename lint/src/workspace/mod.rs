@@ -12,6 +12,7 @@ mod loose;
 mod manifest;
 mod metadata;
 mod packages;
+mod registry;
 mod select;
 mod settings;
 
@@ -49,6 +50,8 @@ pub struct Request {
     pub no_default_features: bool,
     /// The target triple whose `cfg` holds; the host's when `None`.
     pub target: Option<String>,
+    /// Whether the sources of dependencies are looked through.
+    pub deps: bool,
     /// Whether tests, benchmarks and build scripts are analysed whatever the configuration says.
     pub tests: bool,
     /// A configuration file that replaces those that would be found.

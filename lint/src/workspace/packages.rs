@@ -7,7 +7,7 @@ use super::disk::Disk;
 use super::features::{active, member};
 use super::metadata::{Metadata, Package, Target, ask_cargo};
 use super::select::select;
-use super::{LoadError, Loaded, Request, cfg, manifest, settings};
+use super::{LoadError, Loaded, Request, cfg, manifest, registry, settings};
 use crate::input::{CrateInput, Dependency, Edition, TargetKind};
 
 /// Finds the workspace and its crates.
@@ -17,7 +17,7 @@ use crate::input::{CrateInput, Dependency, Edition, TargetKind};
 pub(crate) fn load(request: &Request) -> Result<Loaded, LoadError> {
     let manifest = find_manifest(request)?;
     let mut notices = Vec::new();
-    let metadata = ask_cargo(&manifest).unwrap_or_else(|cause| {
+    let mut metadata = ask_cargo(&manifest).unwrap_or_else(|cause| {
         notices.push(format!(
             "cargo could not describe this workspace, so its manifests were read instead: {cause}"
         ));
@@ -27,6 +27,9 @@ pub(crate) fn load(request: &Request) -> Result<Loaded, LoadError> {
     let (mut config, config_origin) =
         settings::of_packages(&metadata, &selected, &manifest, request)?;
     config.tests |= request.tests;
+    if request.deps {
+        notices.extend(registry::add(&mut metadata));
+    }
     let features = active(&metadata, &selected, request)?;
     let mut crates: Vec<CrateInput> = Vec::new();
     let mut owners = Vec::new();
@@ -41,7 +44,12 @@ pub(crate) fn load(request: &Request) -> Result<Loaded, LoadError> {
                 .required_features
                 .iter()
                 .all(|name| features[index].contains(name));
-            if (is_test && !config.tests) || !is_built {
+            // Of packages that are only looked through, others can call the library alone.
+            let is_callable = matches!(kind, TargetKind::Lib | TargetKind::ProcMacro);
+            if (is_test && !config.tests)
+                || !is_built
+                || !(is_callable || selected.contains(&index))
+            {
                 continue;
             }
             owners.push(index);

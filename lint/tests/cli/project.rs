@@ -14,6 +14,8 @@ const KILL_AFTER: Duration = Duration::from_secs(60);
 /// A folder that is removed at the end of the test.
 pub(crate) struct Project {
     folder: tempfile::TempDir,
+    /// The user's cache folder, outside the project.
+    cache: tempfile::TempDir,
 }
 
 /// What a run printed and how it ended.
@@ -29,6 +31,7 @@ impl Project {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let project = Self {
             folder: tempfile::tempdir().expect("a scratch folder"),
+            cache: tempfile::tempdir().expect("a scratch folder"),
         };
         for (path, text) in files {
             project.write(path, text);
@@ -65,7 +68,13 @@ impl Project {
     /// Runs the program in a folder of the project with this standard input.
     pub(crate) fn lint_in(&self, folder: &str, arguments: &[&str], input: &str) -> Outcome {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-vt-lint"));
-        command.args(arguments).current_dir(self.path(folder));
+        command
+            .args(arguments)
+            .current_dir(self.path(folder))
+            .env("XDG_CACHE_HOME", self.cache.path());
+        if self.path("home").exists() {
+            command.env("CARGO_HOME", self.path("home"));
+        }
         run(command, input)
     }
 

@@ -121,3 +121,63 @@ fn manifests_are_read_directly_when_cargo_refuses() {
         assert!(found.contains(&expected), "{found:?}");
     }
 }
+
+#[test]
+fn dependencies_are_looked_through_when_asked_for() {
+    let project = Project::new(&[
+        (
+            "Cargo.toml",
+            "[package]\nname = 'shop'\nversion = '0.1.0'\nedition = '2024'\n\
+             [dependencies]\nraw = { package = 'db-client', version = '1', features = ['tls'] }\nlost = '1'\n",
+        ),
+        ("src/lib.rs", "pub fn f() {}\n"),
+        (
+            "Cargo.lock",
+            "version = 4\n\
+             [[package]]\nname = 'shop'\nversion = '0.1.0'\ndependencies = ['db-client 1.2.0', 'lost']\n\
+             [[package]]\nname = 'db-client'\nversion = '1.1.0'\nsource = 'registry+here'\n\
+             [[package]]\nname = 'db-client'\nversion = '1.2.0'\nsource = 'registry+here'\ndependencies = ['wire']\n\
+             [[package]]\nname = 'lost'\nversion = '1.0.0'\nsource = 'registry+here'\n\
+             [[package]]\nname = 'wire'\nversion = '0.3.0'\nsource = 'registry+here'\n",
+        ),
+        (
+            "home/registry/src/here/db-client-1.2.0/Cargo.toml",
+            "[package]\nname = 'db-client'\nversion = '1.2.0'\nedition = '2021'\n[dependencies]\nwire = '0.3'\n[features]\ntls = []\n",
+        ),
+        (
+            "home/registry/src/here/db-client-1.2.0/src/lib.rs",
+            "pub fn query() {}\n",
+        ),
+        (
+            "home/registry/src/here/wire-0.3.0/Cargo.toml",
+            "[package]\nname = 'wire'\nversion = '0.3.0'\n",
+        ),
+        (
+            "home/registry/src/here/wire-0.3.0/src/lib.rs",
+            "pub fn send() {}\n",
+        ),
+    ]);
+    let looked_through = |arguments: &[&str]| {
+        let outcome = project.lint(arguments);
+        assert_eq!(outcome.code, 0, "{outcome:?}");
+        let lines = outcome
+            .err
+            .lines()
+            .filter_map(|line| line.strip_prefix("note: looking through "));
+        (
+            lines.map(str::to_owned).collect::<Vec<String>>(),
+            outcome.err.clone(),
+        )
+    };
+    let (crates, _) = looked_through(&["-v"]);
+    assert!(crates.is_empty(), "{crates:?}");
+    let (crates, notes) = looked_through(&["-v", "--deps"]);
+    assert_eq!(crates, ["db_client", "wire"]);
+    assert!(
+        notes.contains("1 dependency has no sources in the registry cache"),
+        "{notes}"
+    );
+    std::fs::remove_file(project.path("Cargo.lock")).expect("removed");
+    let (_, notes) = looked_through(&["-v", "--deps"]);
+    assert!(notes.contains("there is no lock file"), "{notes}");
+}

@@ -1,7 +1,4 @@
-//! Reads manifests when cargo cannot: not installed, too old, or refusing this workspace.
-//!
-//! Gives the same [`Metadata`] with less: members, targets by cargo's file conventions, dependency names. A
-//! manifest that is not TOML still yields what lies in `src`.
+//! One manifest: the package's targets by cargo's conventions, its dependencies and features.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,154 +6,13 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::disk::normalize;
-use super::metadata::{Metadata, Package, PackageDependency, Target};
-use crate::config::matches_path;
+use super::read;
+use crate::workspace::disk::normalize;
+use crate::workspace::metadata::{Package, PackageDependency, Target};
 
-/// The nearest `Cargo.toml` in `directory` or above it.
-pub(crate) fn find_upwards(directory: &Path) -> Option<PathBuf> {
-    directory
-        .ancestors()
-        .map(|folder| folder.join("Cargo.toml"))
-        .find(|path| path.is_file())
-}
-
-/// The edition the manifest gives its package, `workspace = true` followed.
-pub(crate) fn edition_of(manifest: &Path) -> Option<String> {
-    let table = read(manifest)?;
-    let package = table.get("package")?.as_table()?;
-    let workspace = workspace_of(manifest, &table);
-    Some(inherited(package, "edition", workspace.as_ref()).unwrap_or_else(|| "2015".to_owned()))
-}
-
-/// What the manifests say about the workspace of `manifest`.
-pub(crate) fn walk(manifest: &Path) -> Metadata {
-    let start = read(manifest).unwrap_or_default();
-    let root = workspace_root(manifest, &start);
-    let table = if root == manifest {
-        start
-    } else {
-        read(&root).unwrap_or_default()
-    };
-    let directory = root.parent().unwrap_or(Path::new("/")).to_owned();
-    let workspace = table.get("workspace").and_then(Value::as_table).cloned();
-    let mut manifests = vec![root.clone(), manifest.to_owned()];
-    if let Some(workspace) = &workspace {
-        let excluded = strings(workspace.get("exclude"));
-        for pattern in strings(workspace.get("members")) {
-            for member in expand(&directory, &pattern) {
-                let relative = member
-                    .strip_prefix(&directory)
-                    .unwrap_or(&member)
-                    .to_string_lossy()
-                    .into_owned();
-                if !excluded
-                    .iter()
-                    .any(|pattern| matches_path(pattern, &relative))
-                {
-                    manifests.push(member.join("Cargo.toml"));
-                }
-            }
-        }
-    }
-    manifests.retain(|path| path.is_file());
-    manifests.sort();
-    manifests.dedup();
-    let inherit = workspace.as_ref();
-    let packages: Vec<Package> = manifests
-        .iter()
-        .filter_map(|path| package(path, inherit))
-        .collect();
-    let ids: Vec<String> = packages.iter().map(|package| package.id.clone()).collect();
-    let metadata = workspace
-        .as_ref()
-        .and_then(|table| json(table.get("metadata")))
-        .unwrap_or_default();
-    Metadata {
-        packages,
-        workspace_members: ids.clone(),
-        workspace_default_members: ids,
-        workspace_root: directory,
-        metadata,
-    }
-}
-
-fn read(path: &Path) -> Option<Table> {
-    fs::read_to_string(path).ok()?.parse().ok()
-}
-
-/// The manifest with the `[workspace]` that `manifest` belongs to; itself when there is none.
-fn workspace_root(manifest: &Path, table: &Table) -> PathBuf {
-    if table.contains_key("workspace") {
-        return manifest.to_owned();
-    }
-    let directory = manifest.parent().unwrap_or(Path::new("/"));
-    let named = table
-        .get("package")
-        .and_then(|package| package.get("workspace"))
-        .and_then(Value::as_str);
-    if let Some(named) = named {
-        return normalize(&directory.join(named).join("Cargo.toml"));
-    }
-    let above = directory
-        .ancestors()
-        .skip(1)
-        .map(|folder| folder.join("Cargo.toml"));
-    above
-        .filter(|path| path.is_file())
-        .find(|path| {
-            read(path).is_some_and(|table| {
-                let members = table
-                    .get("workspace")
-                    .map(|workspace| strings(workspace.get("members")));
-                let folder = path.parent().unwrap_or(Path::new("/"));
-                members.is_some_and(|members| {
-                    members.iter().any(|pattern| {
-                        expand(folder, pattern)
-                            .iter()
-                            .any(|member| member == directory)
-                    })
-                })
-            })
-        })
-        .unwrap_or_else(|| manifest.to_owned())
-}
-
-fn workspace_of(manifest: &Path, table: &Table) -> Option<Table> {
-    let root = workspace_root(manifest, table);
-    read(&root)?.get("workspace")?.as_table().cloned()
-}
-
-/// The folders a member pattern names; a `*` stands within one part, as cargo's patterns are used.
-fn expand(directory: &Path, pattern: &str) -> Vec<PathBuf> {
-    let mut folders = vec![directory.to_owned()];
-    for part in pattern
-        .split('/')
-        .filter(|part| !part.is_empty() && *part != ".")
-    {
-        if !part.contains(['*', '?']) {
-            folders = folders
-                .iter()
-                .map(|folder| normalize(&folder.join(part)))
-                .collect();
-            continue;
-        }
-        let below = folders
-            .iter()
-            .filter_map(|folder| fs::read_dir(folder).ok())
-            .flatten()
-            .flatten();
-        let named = below.filter(|entry| matches_path(part, &entry.file_name().to_string_lossy()));
-        folders = named
-            .map(|entry| entry.path())
-            .filter(|path| path.is_dir())
-            .collect();
-        folders.sort();
-    }
-    folders
-}
-
-fn package(manifest: &Path, workspace: Option<&Table>) -> Option<Package> {
+/// The package of a manifest; `None` for one that has only a workspace. A manifest that cannot be read gives what
+/// lies in `src`.
+pub(crate) fn package(manifest: &Path, workspace: Option<&Table>) -> Option<Package> {
     let directory = manifest.parent()?;
     let table = read(manifest);
     if let Some(table) = &table
@@ -184,23 +40,41 @@ fn package(manifest: &Path, workspace: Option<&Table>) -> Option<Package> {
     // Without any manifest to read, today's edition is the best guess; without the key, cargo means 2015.
     let default = if package.is_empty() { "2024" } else { "2015" };
     let edition = inherited(package, "edition", workspace).unwrap_or_else(|| default.to_owned());
-    let features = table
-        .get("features")
-        .and_then(Value::as_table)
-        .into_iter()
-        .flatten();
     Some(Package {
         id: format!("path+file://{}#{name}@{version}", directory.display()),
         targets: targets(directory, &table, &name, &edition),
         dependencies: dependencies(directory, &table, workspace),
-        features: features
-            .map(|(name, value)| (name.clone(), strings(Some(value))))
-            .collect(),
+        features: features(&table),
         metadata: json(package.get("metadata")).unwrap_or_default(),
         manifest_path: manifest.to_owned(),
         name,
         version,
     })
+}
+
+/// The declared features, and those that optional dependencies imply.
+fn features(table: &Table) -> BTreeMap<String, Vec<String>> {
+    let declared = table
+        .get("features")
+        .and_then(Value::as_table)
+        .into_iter()
+        .flatten();
+    let mut features: BTreeMap<String, Vec<String>> = declared
+        .map(|(name, value)| (name.clone(), strings(Some(value))))
+        .collect();
+    let optional = table
+        .get("dependencies")
+        .and_then(Value::as_table)
+        .into_iter()
+        .flatten();
+    for (name, value) in optional {
+        let is_optional = value.get("optional").and_then(Value::as_bool) == Some(true);
+        let explicit = format!("dep:{name}");
+        if is_optional && !features.values().flatten().any(|entry| *entry == explicit) {
+            features.entry(name.clone()).or_default();
+        }
+    }
+    features
 }
 
 fn targets(directory: &Path, table: &Table, package: &str, edition: &str) -> Vec<Target> {
@@ -343,21 +217,25 @@ fn dependency(
             .map(|path| normalize(&directory.join(path))),
         features,
         uses_default_features: defaults,
+        resolved: None,
     }
 }
 
-fn inherited(package: &Table, key: &str, workspace: Option<&Table>) -> Option<String> {
+/// A key of `[package]`, taken from the workspace where it says so.
+pub(crate) fn inherited(package: &Table, key: &str, workspace: Option<&Table>) -> Option<String> {
     match package.get(key)? {
         Value::String(text) => Some(text.clone()),
         _ => Some(workspace?.get("package")?.get(key)?.as_str()?.to_owned()),
     }
 }
 
-fn strings(value: Option<&Value>) -> Vec<String> {
+/// An array's texts.
+pub(crate) fn strings(value: Option<&Value>) -> Vec<String> {
     let array = value.and_then(Value::as_array).into_iter().flatten();
     array.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-fn json(value: Option<&Value>) -> Option<serde_json::Value> {
+/// A value in the form that cargo prints.
+pub(crate) fn json(value: Option<&Value>) -> Option<serde_json::Value> {
     serde_json::to_value(value?).ok()
 }
