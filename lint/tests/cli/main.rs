@@ -1,6 +1,7 @@
 //! The program as people and services call it, on small whole workspaces.
 
 mod docs;
+mod findings;
 mod hostile;
 mod project;
 mod selection;

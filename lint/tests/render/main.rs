@@ -252,6 +252,11 @@ fn sarif() {
     // The rules' manuals are tested elsewhere and would make this snapshot change with every word of them.
     value["runs"][0]["tool"]["driver"]["rules"].take();
     value["runs"][0]["tool"]["driver"]["semanticVersion"].take();
+    for result in value["runs"][0]["results"].as_array_mut().expect("results") {
+        let index = result["ruleIndex"].take();
+        let index = usize::try_from(index.as_u64().expect("a known rule")).expect("small");
+        assert_eq!(vt_lint::rules::TABLE[index].id.name(), result["ruleId"]);
+    }
     insta::assert_snapshot!(
         "sarif",
         serde_json::to_string_pretty(&value).expect("valid")
