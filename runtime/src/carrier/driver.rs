@@ -7,10 +7,12 @@
 //!
 //! **Invariant (no lost edge):** a [`Source`] is read and changed only by its carrier's OS thread: by the poll below,
 //! and by the virtual thread mounted there. So no edge can be collected between an attempt that would block and
-//! the wait that follows it; what becomes ready in between is collected later, and finds the waiter.
+//! the wait that follows it; what becomes ready in between is collected later, and finds the waiter. For the same
+//! reason its flags need no read-modify-write and its lock is never contended.
 
+use std::borrow::Cow;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -19,6 +21,7 @@ use rustix::time::Timespec;
 
 use super::Carrier;
 use crate::park::Waiter;
+use crate::primitive::{AtomicBool, Ordering};
 
 /// The entry of the carrier's own wake-up descriptor.
 const WAKE_UP: u64 = u64::MAX;
@@ -50,21 +53,25 @@ pub(crate) enum Direction {
 
 /// What one carrier knows of one descriptor, and which of its threads wait for it.
 #[derive(Default)]
-pub(crate) struct Source(Mutex<[Side; 2]>);
+pub(crate) struct Source([Side; 2]);
 
 #[derive(Default)]
 struct Side {
     /// An attempt found nothing left, and no edge has come since.
-    drained: bool,
+    drained: AtomicBool,
     /// An attempt that takes little does not prove that nothing is left: the other end is gone, so that the
     /// descriptor stays ready without a further edge, or urgent data was seen.
-    unclear: bool,
-    waiters: Vec<Waiter>,
+    unclear: AtomicBool,
+    waiters: Mutex<Vec<Waiter>>,
 }
 
 /// A descriptor's registrations with the carriers that have waited for it.
 #[derive(Default)]
-pub(crate) struct Registration(Mutex<Vec<Entry>>);
+pub(crate) struct Registration {
+    /// Most descriptors stay with one carrier.
+    first: OnceLock<Entry>,
+    others: Mutex<Vec<Entry>>,
+}
 
 struct Entry {
     carrier: Arc<Carrier>,
@@ -97,13 +104,11 @@ impl Driver {
             rustix::buffer::spare_capacity(events),
             timeout.as_ref(),
         );
+        // A woken thread only joins this carrier's run queue, so the lock is held over nothing that takes long.
+        let slots = self.slots.lock();
         for event in events.iter() {
             let data = event.data.u64();
-            if data == WAKE_UP {
-                continue;
-            }
-            let source = self.slots.lock().find(data);
-            if let Some(source) = source {
+            if let Some(source) = slots.find(data).filter(|_| data != WAKE_UP) {
                 source.collect(event.flags);
             }
         }
@@ -160,11 +165,10 @@ impl Slots {
         self.free.push(index);
     }
 
-    fn find(&self, token: u64) -> Option<Arc<Source>> {
+    fn find(&self, token: u64) -> Option<&Source> {
         let slot = self.entries.get(token as u32 as usize)?;
-        (slot.generation == (token >> 32) as u32)
-            .then(|| slot.source.clone())
-            .flatten()
+        let is_current = slot.generation == (token >> 32) as u32;
+        slot.source.as_deref().filter(|_| is_current)
     }
 }
 
@@ -173,8 +177,7 @@ impl Source {
         let broken = EventFlags::HUP | EventFlags::ERR;
         // A read stops at urgent data, though more may stand behind it.
         let lasting = EventFlags::RDHUP | EventFlags::PRI | broken;
-        let mut sides = self.0.lock();
-        let [read, write] = &mut *sides;
+        let [read, write] = &self.0;
         if flags.intersects(EventFlags::IN | lasting) {
             read.edge(flags.intersects(lasting));
         }
@@ -185,28 +188,31 @@ impl Source {
 
     /// Would an attempt find nothing, as far as is known?
     pub(crate) fn is_drained(&self, direction: Direction) -> bool {
-        self.0.lock()[direction as usize].drained
+        self.0[direction as usize].drained.load(Ordering::Relaxed)
     }
 
     /// An attempt found nothing left.
     pub(crate) fn set_drained(&self, direction: Direction) {
-        let side = &mut self.0.lock()[direction as usize];
-        side.drained = !side.unclear;
+        let side = &self.0[direction as usize];
+        let unclear = side.unclear.load(Ordering::Relaxed);
+        side.drained.store(!unclear, Ordering::Relaxed);
     }
 
     /// The next edge wakes `waiter`.
     pub(crate) fn enlist(&self, direction: Direction, waiter: &Waiter) {
-        let waiters = &mut self.0.lock()[direction as usize].waiters;
+        let mut waiters = self.0[direction as usize].waiters.lock();
         waiters.retain(Waiter::is_current);
         waiters.push(waiter.clone());
     }
 }
 
 impl Side {
-    fn edge(&mut self, lasting: bool) {
-        self.drained = false;
-        self.unclear |= lasting;
-        for waiter in self.waiters.drain(..) {
+    fn edge(&self, lasting: bool) {
+        self.drained.store(false, Ordering::Relaxed);
+        if lasting {
+            self.unclear.store(true, Ordering::Relaxed);
+        }
+        for waiter in self.waiters.lock().drain(..) {
             waiter.wake();
         }
     }
@@ -214,38 +220,43 @@ impl Side {
 
 impl Registration {
     /// What that carrier knows of the descriptor, if it has been registered there.
-    pub(crate) fn get(&self, carrier: &Arc<Carrier>) -> Option<Arc<Source>> {
-        let entries = self.0.lock();
-        let entry = entries
+    pub(crate) fn get(&self, carrier: &Arc<Carrier>) -> Option<Cow<'_, Arc<Source>>> {
+        let first = self.first.get()?;
+        if Arc::ptr_eq(&first.carrier, carrier) {
+            return Some(Cow::Borrowed(&first.source));
+        }
+        let others = self.others.lock();
+        let entry = others
             .iter()
             .find(|entry| Arc::ptr_eq(&entry.carrier, carrier))?;
-        Some(Arc::clone(&entry.source))
+        Some(Cow::Owned(Arc::clone(&entry.source)))
     }
 
-    /// [`get`](Self::get), registering `fd` there first if it is new. The kernel reports readiness that a new
-    /// entry has already, so none is lost between the attempt before and the wait after.
-    pub(crate) fn get_or_add(
+    /// Registers `fd` with a carrier where it is new. The kernel reports readiness that a new entry has already, so
+    /// none is lost between the attempt before and the wait after.
+    pub(crate) fn add(
         &self,
         carrier: &Arc<Carrier>,
         fd: impl AsFd,
-    ) -> std::io::Result<Arc<Source>> {
-        if let Some(source) = self.get(carrier) {
-            return Ok(source);
-        }
+    ) -> std::io::Result<Cow<'_, Arc<Source>>> {
         // Only the carrier's own OS thread registers with it, so nobody else adds the same pair meanwhile.
         let source = Arc::<Source>::default();
         let token = carrier.driver.add(fd, &source)?;
-        self.0.lock().push(Entry {
+        let entry = Entry {
             carrier: Arc::clone(carrier),
             token,
             source: Arc::clone(&source),
-        });
-        Ok(source)
+        };
+        if let Err(entry) = self.first.set(entry) {
+            self.others.lock().push(entry);
+        }
+        Ok(Cow::Owned(source))
     }
 
     /// Takes `fd` out of every epoll; call before closing it. Nobody waits for it then, since a wait borrows it.
-    pub(crate) fn withdraw(&self, fd: impl AsFd) {
-        for entry in std::mem::take(&mut *self.0.lock()) {
+    pub(crate) fn withdraw(&mut self, fd: impl AsFd) {
+        let others = std::mem::take(self.others.get_mut());
+        for entry in self.first.take().into_iter().chain(others) {
             entry.carrier.driver.remove(&fd, entry.token);
         }
     }

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicU32;
 use crossbeam_deque::Stealer;
 use parking_lot::Mutex;
 
-pub(crate) use driver::{Direction, Registration, Source};
+pub(crate) use driver::{Direction, Registration};
 pub(crate) use local::{Local, Stranded};
 
 use crate::continuation::Reservation;

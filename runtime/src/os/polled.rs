@@ -25,10 +25,10 @@ use rustix::time::Timespec;
 
 use super::io::Interrupted;
 use super::limits::Limits;
-use crate::carrier::{Direction, Local, Registration, Source};
+use crate::carrier::{Direction, Local, Registration};
 use crate::current;
 use crate::event::{Operation, WaitOutcome};
-use crate::park::{self, Wait};
+use crate::park::{self, Wait, Waiter};
 use crate::pin;
 use crate::primitive::Ordering;
 use crate::thread;
@@ -169,13 +169,13 @@ impl<S: AsFd> Polled<S> {
         what: Attempt,
         mut attempt: impl FnMut(&S) -> io::Result<Done<T>>,
     ) -> io::Result<T> {
+        let carrier = current::carrier();
+        let mut source = carrier
+            .as_ref()
+            .and_then(|carrier| self.registration.get(carrier.face()));
         let mut deadline = None;
         let mut last = false;
         loop {
-            let carrier = current::carrier();
-            let source = carrier
-                .as_ref()
-                .and_then(|carrier| self.registration.get(carrier.face()));
             let drained = source
                 .as_ref()
                 .is_some_and(|source| source.is_drained(what.direction));
@@ -199,41 +199,26 @@ impl<S: AsFd> Polled<S> {
                 Deadline::ByLimits => self.limits.deadline(what.direction),
                 Deadline::At(deadline) => deadline,
             });
-            // A time-out may race with readiness: what has come by then is taken, not left.
-            last = match &carrier {
-                Some(carrier) => self.park(carrier, source, what, deadline)? == Ready::TooLate,
-                None => poll(self.inner().as_fd(), what.direction, deadline)? == Ready::TooLate,
+            let ready = match &carrier {
+                Some(carrier) => {
+                    let waiter = park::prepare();
+                    let source = match &mut source {
+                        Some(source) => {
+                            source.set_drained(what.direction);
+                            source
+                        }
+                        None => {
+                            let fd = self.inner().as_fd();
+                            source.insert(self.registration.add(carrier.face(), fd)?)
+                        }
+                    };
+                    source.enlist(what.direction, &waiter);
+                    park(waiter, what, deadline)?
+                }
+                None => poll(self.inner().as_fd(), what.direction, deadline)?,
             };
-        }
-    }
-
-    fn park(
-        &self,
-        carrier: &Local,
-        source: Option<Arc<Source>>,
-        what: Attempt,
-        deadline: Option<Instant>,
-    ) -> io::Result<Ready> {
-        let waiter = park::prepare();
-        let source = match source {
-            Some(source) => {
-                source.set_drained(what.direction);
-                source
-            }
-            None => self
-                .registration
-                .get_or_add(carrier.face(), self.inner().as_fd())?,
-        };
-        source.enlist(what.direction, &waiter);
-        let wait = Wait {
-            deadline,
-            interruptible: true,
-            ..Wait::new(what.operation, what.at)
-        };
-        match park::wait(waiter, &wait) {
-            WaitOutcome::Done => Ok(Ready::Perhaps),
-            WaitOutcome::Timeout => Ok(Ready::TooLate),
-            WaitOutcome::Interrupted => Err(Interrupted::error(what.operation)),
+            // A time-out may race with readiness: what has come by then is taken, not left.
+            last = ready == Ready::TooLate;
         }
     }
 }
@@ -251,6 +236,20 @@ impl<S: AsFd> Drop for Polled<S> {
 enum Ready {
     Perhaps,
     TooLate,
+}
+
+/// A virtual thread waits.
+fn park(waiter: Waiter, what: Attempt, deadline: Option<Instant>) -> io::Result<Ready> {
+    let wait = Wait {
+        deadline,
+        interruptible: true,
+        ..Wait::new(what.operation, what.at)
+    };
+    match park::wait(waiter, &wait) {
+        WaitOutcome::Done => Ok(Ready::Perhaps),
+        WaitOutcome::Timeout => Ok(Ready::TooLate),
+        WaitOutcome::Interrupted => Err(Interrupted::error(what.operation)),
+    }
 }
 
 /// A plain OS thread waits.
