@@ -11,6 +11,7 @@ use super::convert::{Converter, Place};
 use super::index::Extern;
 use super::index::{DataId, Def, FunctionId, ImplId, Index, ModuleId, Owner, TraitId, ValueId};
 use super::name::Name;
+use super::query::compatible;
 use super::resolve::{Names, Namespace};
 use super::syntax::{Generics, Mark, Storage, Swap};
 use super::ty::{Ty, TyBound};
@@ -457,6 +458,10 @@ impl<'a> Model<'a> {
     pub(crate) fn deref(&self, ty: &Ty) -> Option<Ty> {
         let implementation = self.derefs.get(&key(ty)?)?;
         let types = &self.impls[implementation.index()];
+        // Another instance of the same generic type may be what this one derefs to.
+        if !compatible(&types.self_type, ty) {
+            return None;
+        }
         let mut learned = HashMap::new();
         types.self_type.unify(ty, &mut learned);
         let (_, target) = types.assoc.iter().find(|(name, _)| *name == "Target")?;

@@ -481,7 +481,7 @@ fn item_of(bounds: &[TyBound]) -> Option<Ty> {
 }
 
 /// Whether an implementation for `pattern` can be one for `ty`.
-fn compatible(pattern: &Ty, ty: &Ty) -> bool {
+pub(super) fn compatible(pattern: &Ty, ty: &Ty) -> bool {
     match (pattern.peeled(), ty.peeled()) {
         (Ty::Unknown | Ty::Param(_), _) | (_, Ty::Unknown | Ty::Param(_)) => true,
         (Ty::Data(a, a_args), Ty::Data(b, b_args)) => {
