@@ -1,0 +1,131 @@
+//! What does a suspended thread cost? `cargo bench -p vt-runtime --bench stacks -- [THREADS] [BACKEND]`
+//!
+//! Parks that many threads (100,000 by default), and says how long it took until they were spawned, and
+//! until all had parked; what each keeps in memory, its record and handle included, and in page tables,
+//! which no resident size shows; how long they took to end; and how soon after that the memory was back
+//! with the system. The second round finds stacks that have been used before.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use vt_runtime::thread::{self, Builder};
+use vt_runtime::{Runtime, Stacks};
+
+fn main() {
+    let mut threads = 100_000;
+    let mut stacks = Stacks::default();
+    // Cargo adds flags of its own.
+    for argument in std::env::args().skip(1) {
+        if let Ok(count) = argument.parse() {
+            threads = count;
+        } else if let Ok(backend) = argument.parse() {
+            stacks = backend;
+        }
+    }
+    let runtime = Runtime::builder().stacks(stacks).build();
+    let runtime = runtime.expect("carriers start");
+    println!("{threads} parked threads on {stacks} stacks:");
+    for round in ["first", "second"] {
+        park_and_release(&runtime, threads, round);
+    }
+    until_given_back(threads);
+}
+
+fn park_and_release(runtime: &Runtime, threads: usize, round: &str) {
+    let others = Others::now();
+    let (resident, tables) = (status("VmRSS"), status("VmPTE"));
+    let begin = Instant::now();
+    let started = Arc::new(AtomicUsize::new(0));
+    let parked: Vec<_> = (0..threads)
+        .map(|_| {
+            let started = Arc::clone(&started);
+            let thread = Builder::new().spawn_in(runtime, move || {
+                started.fetch_add(1, Ordering::Relaxed);
+                thread::park();
+            });
+            thread.expect("below the limit")
+        })
+        .collect();
+    let spawned = begin.elapsed();
+    while started.load(Ordering::Relaxed) < threads {
+        std::thread::yield_now();
+    }
+    let suspended = begin.elapsed();
+    let each = |now: usize, before: usize| now.saturating_sub(before) as f64 / threads as f64;
+    let (resident, tables) = (
+        each(status("VmRSS"), resident),
+        each(status("VmPTE"), tables),
+    );
+    let begin = Instant::now();
+    for thread in &parked {
+        thread.thread().unpark();
+    }
+    for thread in parked {
+        thread.join().expect("it ends well");
+    }
+    let ended = begin.elapsed();
+    println!(
+        "  {round}: spawned {spawned:.0?}, all parked {suspended:.0?}, all ended {ended:.0?}; \
+         {resident:.2} KiB resident and {tables:.2} KiB of page tables more each; \
+         others kept {:.1} cores busy",
+        others.cores()
+    );
+}
+
+fn until_given_back(threads: usize) {
+    let begin = Instant::now();
+    while status("VmRSS") > threads && begin.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    println!(
+        "  after {:.1?} less than 1 KiB of each was resident ({} MiB in all)",
+        begin.elapsed(),
+        status("VmRSS") >> 10
+    );
+}
+
+/// A field of `/proc/self/status`, in KiB.
+fn status(name: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("procfs is mounted");
+    let line = status.lines().find(|line| line.starts_with(name));
+    let number = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+    number.expect("the kernel reports it")
+}
+
+/// Processor time of the machine and of this process, in ticks of 10 ms.
+struct Others {
+    begin: Instant,
+    busy: u64,
+}
+
+impl Others {
+    fn now() -> Self {
+        Self {
+            begin: Instant::now(),
+            busy: Self::ticks(),
+        }
+    }
+
+    fn cores(&self) -> f64 {
+        let ticks = Self::ticks().saturating_sub(self.busy) as f64;
+        ticks / 100.0 / self.begin.elapsed().as_secs_f64()
+    }
+
+    /// What all processes but this one have used.
+    fn ticks() -> u64 {
+        let all = std::fs::read_to_string("/proc/stat").expect("procfs is mounted");
+        let own = std::fs::read_to_string("/proc/self/stat").expect("procfs is mounted");
+        let sum = |text: &str, words: &[usize]| -> u64 {
+            let text: Vec<_> = text.split_whitespace().collect();
+            let number = |&at: &usize| text.get(at)?.parse::<u64>().ok();
+            words.iter().filter_map(number).sum()
+        };
+        // `cpu`, user, nice, system, idle, waiting, interrupts, soft interrupts.
+        let busy = sum(all.lines().next().unwrap_or_default(), &[1, 2, 3, 6, 7]);
+        // The name ends with the last parenthesis; the two times are the 12th and 13th word after it.
+        let after_name = own.rsplit_once(')').map_or("", |(_, rest)| rest);
+        let own = sum(after_name, &[11, 12]);
+        busy.saturating_sub(own)
+    }
+}
