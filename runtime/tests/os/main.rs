@@ -8,6 +8,7 @@ mod compensation;
 mod datagrams;
 mod files;
 mod futures;
+mod hostile;
 mod lifetimes;
 mod processes;
 mod tcp;

@@ -96,3 +96,52 @@ where
         None => unreachable!("a job that has ended has left its result"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::Runtime;
+
+    /// As for a name server that never answers.
+    #[test]
+    fn work_that_never_ends_is_left_behind_by_interrupt_and_shutdown() {
+        let runtime = Runtime::builder()
+            .carriers(1)
+            .build()
+            .expect("a carrier can be started");
+        let (release, released) = mpsc::channel::<()>();
+        let released = Arc::new(Mutex::new(released));
+        let spawn = || {
+            let released = Arc::clone(&released);
+            let never = move || released.lock().recv().is_err();
+            runtime.spawn(move || abandonable(never, Location::caller()))
+        };
+        let (interrupted, cancelled) = (spawn(), spawn());
+        while runtime
+            .threads()
+            .iter()
+            .filter(|info| info.waits_for.is_some())
+            .count()
+            < 2
+        {
+            std::thread::yield_now();
+        }
+        interrupted.thread().interrupt();
+        let error = interrupted
+            .join()
+            .expect("no panic")
+            .expect_err("interrupted");
+        assert!(
+            error
+                .get_ref()
+                .is_some_and(|inner| inner.is::<Interrupted>())
+        );
+        let report = runtime.shutdown(Duration::ZERO);
+        assert!(report.is_complete(), "{report:?}");
+        drop(cancelled);
+        drop(release);
+    }
+}

@@ -231,6 +231,14 @@ macro_rules! descriptor {
             }
         }
 
+        impl TryFrom<std::os::fd::OwnedFd> for $socket {
+            type Error = std::io::Error;
+
+            fn try_from(fd: std::os::fd::OwnedFd) -> std::io::Result<Self> {
+                Self::from_std(fd.into())
+            }
+        }
+
         impl TryFrom<$std> for $socket {
             type Error = std::io::Error;
 
