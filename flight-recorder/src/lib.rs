@@ -17,7 +17,7 @@ pub use recorder::{
     Builder, DumpError, FlightRecorder, InstallError, Settings, SettingsError, Stats, Trigger,
     parse_span,
 };
-pub use symbol::{Function, InProcess, Symbolizer, build_id_of};
+pub use symbol::{Function, InFile, InProcess, Symbolizer, build_id_of};
 pub use write::{ChunkWriter, Span, Writer};
 
 #[cfg(test)]

@@ -152,7 +152,10 @@ fn the_jdk_counts_one_pin(path: &Path) {
 #[test]
 fn the_default_settings_keep_no_lifetimes() {
     within(LIMIT, || {
-        let runtime = runtime();
+        // No machine is slow enough for a wait of three milliseconds to take an hour.
+        let long = Duration::from_secs(3_600);
+        let runtime = Runtime::builder().carriers(2).pin_threshold(long).build();
+        let runtime = runtime.expect("a runtime of two carriers");
         let (_layer, recorder) = FlightRecorder::builder()
             .runtime(&runtime)
             .install()
@@ -162,7 +165,6 @@ fn the_default_settings_keep_no_lifetimes() {
             .dump_to(Vec::new(), None)
             .expect("a vector takes every byte");
         assert_eq!(events(&bytes, "jdk.VirtualThreadStart"), 0);
-        // Three milliseconds are below the threshold of twenty.
         assert!(pins(&bytes).is_empty());
         recorder.set(Settings::staging());
         pin(&runtime);
@@ -340,5 +342,53 @@ fn a_client_of_the_same_user_gets_facts_dumps_and_another_threshold() {
         assert!(metrics.ends_with("# EOF\n"));
         assert_eq!(metrics, recorder.metrics());
         assert_eq!(process.threads().expect("it answers"), "");
+        // One recorder for all of it: a second one in this process would listen beside it.
+        send_nonsense(&process);
+        let status = process.status().expect("it still answers");
+        assert!(status.contains("settings test"), "{status}");
     });
+}
+
+/// Clients that keep to no protocol are turned away.
+fn send_nonsense(process: &Process) {
+    use std::io::{Read, Write};
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixStream;
+    let mode = |path: &Path| {
+        std::fs::metadata(path)
+            .expect("it is there")
+            .permissions()
+            .mode()
+            & 0o777
+    };
+    assert_eq!(mode(process.socket()), 0o600);
+    assert_eq!(mode(process.socket().parent().expect("a folder")), 0o700);
+    let mut random = 0x5eed_u64;
+    let mut noise: Vec<u8> = (0..100_000)
+        .map(|_| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (random >> 56) as u8
+        })
+        .collect();
+    noise.retain(|byte| *byte != b'\n');
+    let requests: [&[u8]; 7] = [
+        b"",
+        b"\n",
+        b"vt-flight 2 status\n",
+        b"vt-flight 1 shutdown\n",
+        b"vt-flight 1 dump ../../etc/passwd\n",
+        b"\xff\xfe\n",
+        &noise,
+    ];
+    for request in requests {
+        let mut client = UnixStream::connect(process.socket()).expect("it listens");
+        // It may have hung up already: that is an answer too.
+        let _ = client.write_all(request);
+        let _ = client.shutdown(std::net::Shutdown::Write);
+        let mut reply = Vec::new();
+        let _ = client.read_to_end(&mut reply);
+        assert!(!reply.starts_with(b"ok"), "{request:?}");
+    }
 }

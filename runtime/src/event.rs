@@ -22,7 +22,8 @@
 //! | `MonitorLeaked` | ERROR | `thread.id thread.name lock pinned_at` | `vt.MonitorLeaked` |
 //! | `EventsDropped` | WARN | `class count` | `vt.EventsDropped` |
 //!
-//! In a recording the JDK's fields come first, then ours in camel case (`pinnedAt`, `strandedNs`). A park
+//! In a recording the JDK's fields come first, then ours in camel case (`pinnedAt`; a time in nanoseconds as a
+//! span without the unit in its name: `strandedTime`, `elapsed`). A park
 //! and its unpark are one `jdk.ThreadPark`; the park alone is only for subscribers.
 //!
 //! Units: every `*_ns` field is nanoseconds; ids and counts are integers, the rest is text; places are

@@ -34,6 +34,8 @@ pub(crate) enum Verb {
     Diff(Diff),
     /// Converts a recording for another tool
     Export(Export),
+    /// Names addresses that a recording could only number
+    Symbolize(Symbolize),
     /// Looks whether a program's file has what recordings need
     Doctor(Doctor),
     /// Lists running processes whose recorder can be reached
@@ -210,6 +212,15 @@ pub(crate) enum Weight {
     Stranded,
     /// How often it happened
     Count,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Symbolize {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// A file with symbols or debug information, of the same build; may be given more than once
+    #[arg(long, value_name = "FILE")]
+    pub(crate) binary: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

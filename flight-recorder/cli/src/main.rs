@@ -11,6 +11,7 @@ mod live;
 mod metadata;
 mod print;
 mod summary;
+mod symbolize;
 mod table;
 mod text;
 mod view;
@@ -59,6 +60,7 @@ fn run(verb: &Verb, out: &mut impl Write) -> Result<bool, Failure> {
         Verb::Check(arguments) => return check::run(arguments, out),
         Verb::Diff(arguments) => return diff::run(arguments, out),
         Verb::Export(arguments) => export::run(arguments, out)?,
+        Verb::Symbolize(arguments) => symbolize::run(arguments, out)?,
         Verb::Doctor(arguments) => return doctor::run(arguments, out),
         Verb::Ps(arguments) => live::ps(arguments, out)?,
         Verb::Status(arguments) => live::status(arguments, out)?,

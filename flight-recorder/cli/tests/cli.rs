@@ -320,6 +320,7 @@ fn a_running_process_is_listed_dumped_and_set() {
     let path = file.to_str().expect("temporary paths are text");
     of("dump", &["--last", "60s", "-o", path]);
     assert!(printed(&["view", "recording", path]).contains("asked by vt-flight"));
+    assert_eq!(printed(&["symbolize", path]), "Every frame has its name.\n");
 
     of("set", &["--threshold", "5ms"]);
     assert_eq!(runtime.pin_threshold(), Duration::from_millis(5));
@@ -330,6 +331,12 @@ fn a_running_process_is_listed_dumped_and_set() {
     assert!(text(&nobody.stderr).contains("no recorder to attach to"));
     parked.thread().unpark();
     parked.join().expect("it does not panic");
+}
+
+#[test]
+fn an_address_without_a_module_stays_a_number() {
+    let told = printed(&["symbolize", OURS]);
+    assert!(told.contains("0x9999"), "{told}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{HELLO, folder, own_folder};
@@ -102,6 +102,12 @@ impl Process {
             pid,
             folder: folder(),
         })
+    }
+
+    /// Its socket.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
     }
 
     /// Facts as lines of `name value`.

@@ -93,6 +93,12 @@ impl<'c> Event<'c> {
         self.of
     }
 
+    /// A type of its file by its number, as `jdk.ActiveSetting` names one.
+    #[must_use]
+    pub fn type_numbered(&self, id: u64) -> Option<&'c Type> {
+        self.types.list.get(self.types.index(id)?)
+    }
+
     /// Where it stands, in bytes from the file's start.
     #[must_use]
     pub const fn offset(&self) -> u64 {

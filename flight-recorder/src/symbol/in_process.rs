@@ -87,7 +87,7 @@ pub(super) fn functions(loader: &Loader, sources: &mut Sources, address: u64) ->
                 .unwrap_or_default()
                 .to_owned();
             let line = place.and_then(|place| place.line).unwrap_or(0);
-            found.push((name.map(|name| demangled(&name)), file, line));
+            found.push((name.map(|name| short(&demangled(&name))), file, line));
         }
     }
     if found.is_empty() {
@@ -116,6 +116,15 @@ pub(super) fn functions(loader: &Loader, sources: &mut Sources, address: u64) ->
             inlined: index < last,
         });
     functions.collect()
+}
+
+/// A name that is no path without its type arguments, which are longer than it and say nothing of the
+/// line to change.
+fn short(name: &str) -> String {
+    match name.find('<') {
+        Some(at) if at > 0 && !name[..at].contains("::") => name[..at].to_owned(),
+        _ => name.to_owned(),
+    }
 }
 
 /// A name as it was written; the alternate form leaves the hash out.
@@ -148,6 +157,14 @@ mod tests {
                 .all(|name| !super::super::split(name).is_application()),
             "{names:?}"
         );
+    }
+
+    #[test]
+    fn type_arguments_are_left_out_of_short_names() {
+        assert_eq!(short("catch_unwind<(), core::Assert>"), "catch_unwind");
+        assert_eq!(short("{closure#0}<T>"), "{closure#0}");
+        assert_eq!(short("<T as shop::Store>::put"), "<T as shop::Store>::put");
+        assert_eq!(short("shop::Pool<T>::put"), "shop::Pool<T>::put");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! information; tests bring their own [`Symbolizer`].
 
 mod elf;
+mod in_file;
 mod in_process;
 mod name;
 mod source;
@@ -14,6 +15,7 @@ use vt_runtime::event::Place;
 
 pub use self::elf::build_id_of;
 pub(crate) use self::elf::{Module, modules};
+pub use self::in_file::InFile;
 pub use self::in_process::InProcess;
 pub(crate) use self::name::{Name, split};
 

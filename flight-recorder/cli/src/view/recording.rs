@@ -34,7 +34,12 @@ impl View for Recording {
         self.last = self.last.max(start.saturating_add(event.duration_ns()));
         if event.name() == "jdk.ActiveSetting" {
             let text = |name| event.text(name).unwrap_or_default();
-            self.settings.insert(text("name"), text("value"));
+            let id = event.integer("id").unwrap_or(0).cast_unsigned();
+            let of = event
+                .type_numbered(id)
+                .map_or("unknown", |of| of.name.as_str());
+            self.settings
+                .insert(format!("{of} {}", text("name")), text("value"));
         }
         let Some((_, prefix)) = FACTS.iter().find(|(name, _)| *name == event.name()) else {
             return;
