@@ -236,6 +236,9 @@ impl<'a> Flow<'_, 'a> {
             if has(receiver_marks, "released") {
                 released |= self.reach(receiver);
             }
+            if by_value {
+                consumed |= receiver.poison;
+            }
             if let (true, Some(slot)) = (by_value, receiver.slot) {
                 self.moved.insert(slot);
             }

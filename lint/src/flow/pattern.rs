@@ -27,12 +27,16 @@ impl<'a> Flow<'_, 'a> {
                     bound.via |= self.reach(value);
                 } else if let Some(slot) = value.slot.inspect(|slot| {
                     self.moved.insert(*slot);
-                })
-                    && (self.guard_kind(&value.ty).is_some()
-                        || (value.ty.is_unknown() && value.whole))
+                }) && (self.guard_kind(&value.ty).is_some()
+                    || matches!(value.ty, Ty::Closure(_) | Ty::Future(_))
+                    || (value.ty.is_unknown() && value.whole))
                 {
                     let held = self.state.take(slot);
-                    self.state.give(pattern.id, held);
+                    if self.model.is_poison(&value.ty) {
+                        bound.poison = held;
+                    } else {
+                        self.state.give(pattern.id, held);
+                    }
                 } else {
                     bound.via |= if value.ty.is_reference() || value.ty.is_unknown() {
                         self.reach(value)

@@ -33,6 +33,9 @@ impl<'a> Flow<'_, 'a> {
         let value = match &block.tail {
             None if self.state.reachable => Value::of(Ty::unit()),
             None => Value::of(Ty::plain("!")),
+            Some(tail) if extending && self.is_2024() => {
+                self.scoped(|this| this.value_extending(tail, true))
+            }
             Some(tail) if extending => self.value_extending(tail, true),
             Some(tail) if self.is_2024() => self.scoped(|this| this.value(tail)),
             Some(tail) => self.value(tail),

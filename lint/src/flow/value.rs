@@ -14,6 +14,8 @@ pub(super) struct Value<'a> {
     pub(super) ty: Ty,
     /// Guards it owns while it is in flight.
     pub(super) held: Guards,
+    /// Guards inside it that only a poisoned lock gives: not alive for rules until they are taken out.
+    pub(super) poison: Guards,
     /// Guards whose protected value it is, or borrows from.
     pub(super) via: Guards,
     /// The variable or temporary it is, or is part of.
@@ -40,6 +42,7 @@ impl Value<'_> {
         Self {
             ty,
             held: 0,
+            poison: 0,
             via: 0,
             slot: None,
             whole: false,

@@ -37,6 +37,12 @@ impl<'a> Model<'a> {
                         _ => GuardKind::Monitor,
                     });
                 }
+                if self.is_type(*id, "Result")
+                    && args.get(1).is_some_and(|error| self.is_poison(error))
+                {
+                    // The guard of a poisoned lock is nothing anybody holds on purpose.
+                    return self.guard_kind(&args[0], depth + 1);
+                }
                 if self.is_described_data(*id) {
                     return args.iter().find_map(|arg| self.guard_kind(arg, depth + 1));
                 }
@@ -72,6 +78,11 @@ impl<'a> Model<'a> {
     /// `Option` and `Result`.
     pub(crate) fn is_wrapper(&self, id: DataId) -> bool {
         self.is_type(id, "Option") || self.is_type(id, "Result")
+    }
+
+    /// The error of a poisoned lock, which owns a guard nobody counts on.
+    pub(crate) fn is_poison(&self, ty: &Ty) -> bool {
+        matches!(ty, Ty::Data(id, _) if self.is_type(*id, "PoisonError") || self.is_type(*id, "TryLockError"))
     }
 
     /// Cells whose initialiser runs at first use.

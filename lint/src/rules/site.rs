@@ -246,6 +246,12 @@ impl<'g, 'a> Site<'g, 'a> {
             .find(|guard| guard.at.start == self.event.at.start)
     }
 
+    /// Whether a function that gives a guard waits for a lock to get it.
+    pub(crate) fn takes(&self, id: FunctionId) -> bool {
+        let by_shape = id.index() >= self.graph.model.index.functions.len();
+        by_shape || self.graph.model.is_described(id) || self.graph.has(id, Effect::Locks)
+    }
+
     /// Whether the locks are taken in the other order somewhere.
     pub(crate) fn is_inverted(&self, first: &str, second: &str) -> bool {
         first != second && self.orders.contains(&(second.to_owned(), first.to_owned()))

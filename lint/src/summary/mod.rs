@@ -23,6 +23,8 @@ pub(crate) enum Effect {
     Blocks,
     /// Waits in a coroutine runtime.
     Parks,
+    /// Waits for a lock.
+    Locks,
 }
 
 /// How a body comes to an effect: at which event, and which body that leads to.
@@ -44,6 +46,7 @@ pub(crate) struct Graph<'m, 'a> {
     of_value: HashMap<ValueId, u32>,
     blocks: Vec<Option<Step>>,
     parks: Vec<Option<Step>>,
+    locks: Vec<Option<Step>>,
     /// What functions do with their callable parameters.
     pub(crate) uses: HashMap<(FunctionId, u32), Uses>,
     /// By body: with which declarations virtual threads reach it, as a set.
@@ -75,6 +78,7 @@ impl<'m, 'a> Graph<'m, 'a> {
             of_value: HashMap::new(),
             blocks: Vec::new(),
             parks: Vec::new(),
+            locks: Vec::new(),
             uses: HashMap::new(),
             reached: Vec::new(),
             configured: configured(model, config),
@@ -85,6 +89,7 @@ impl<'m, 'a> Graph<'m, 'a> {
         graph.uses = params::uses(&graph);
         graph.blocks = graph.fixed_point(Effect::Blocks);
         graph.parks = graph.fixed_point(Effect::Parks);
+        graph.locks = graph.fixed_point(Effect::Locks);
         graph.reached = reach::reached(&graph);
         graph
     }
@@ -142,6 +147,7 @@ impl<'m, 'a> Graph<'m, 'a> {
         match effect {
             Effect::Blocks => &self.blocks,
             Effect::Parks => &self.parks,
+            Effect::Locks => &self.locks,
         }
     }
 
@@ -153,6 +159,9 @@ impl<'m, 'a> Graph<'m, 'a> {
                 configured(id) != Some(Configured::NotBlocking)
             }
             (What::Parks(..), Effect::Parks) => true,
+            (What::Acquires(id, _), Effect::Locks) => {
+                id.0 == u32::MAX || self.model.is_described(*id)
+            }
             (What::Call(targets), _) => targets.iter().any(|target| match target {
                 Callable::Function(id) => match configured(id) {
                     Some(Configured::Blocking) => effect == Effect::Blocks,
@@ -268,6 +277,12 @@ impl<'m, 'a> Graph<'m, 'a> {
                 steps[index] = Some(step);
             }
         }
+    }
+
+    /// Whether a function has an effect.
+    pub(crate) fn has(&self, id: FunctionId, effect: Effect) -> bool {
+        self.body_of(Callable::Function(id))
+            .is_some_and(|body| self.steps(effect)[body as usize].is_some())
     }
 
     /// The way from a body to an effect: events of bodies, in call order.

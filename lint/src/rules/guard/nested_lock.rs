@@ -43,7 +43,10 @@ pub const RULE: Rule = Rule {
 
 /// Checks one event.
 pub(crate) fn check(site: &Site<'_, '_>) -> Option<Finding> {
-    let (_, kind) = site.acquired()?;
+    let (id, kind) = site.acquired()?;
+    if !site.takes(id) {
+        return None;
+    }
     let held = site.held(monitor)?;
     let second = site.taken_here()?;
     if kind & REENTRANT != 0 && !second.text.is_empty() && second.text == held.guard.text {

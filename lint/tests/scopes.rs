@@ -1,0 +1,166 @@
+//! Drop scopes as rustc compiles them against drop scopes as the lint sees them.
+//!
+//! `scopes/both.rs` is a program that says at each call of `b` whether a lock is held then, and `b` blocks. The lint
+//! must report exactly the calls at which the running program says so, in both editions.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use vt_lint::{
+    CfgSet, Config, CrateInput, Edition, Input, SourceError, Sources, TargetKind, check,
+};
+
+/// One file in memory.
+struct OneFile(String);
+
+impl Sources for OneFile {
+    fn read(&self, _: &Path) -> Result<Arc<str>, SourceError> {
+        Ok(self.0.as_str().into())
+    }
+
+    fn exists(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn display(&self, path: &Path) -> String {
+        path.display().to_string()
+    }
+}
+
+fn program(edition: Edition) -> String {
+    let chains = match edition {
+        Edition::E2024 => include_str!("scopes/chains_2024.rs"),
+        _ => include_str!("scopes/chains_2021.rs"),
+    };
+    format!("{}{chains}", include_str!("scopes/both.rs"))
+}
+
+/// Lines at which the program says held, and lines at which it says free.
+fn run(text: &str, edition: Edition) -> (BTreeSet<u32>, BTreeSet<u32>) {
+    let directory = std::env::temp_dir().join(format!(
+        "vt-lint-scopes-{}-{}",
+        edition.name(),
+        std::process::id()
+    ));
+    std::fs::create_dir_all(&directory).expect("a scratch folder");
+    let (source, binary) = (directory.join("scopes.rs"), directory.join("scopes"));
+    std::fs::write(&source, text).expect("the program is written");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let built = Command::new(rustc)
+        .args([
+            "-A",
+            "warnings",
+            "-A",
+            "let_underscore_lock",
+            "--edition",
+            edition.name(),
+            "-o",
+        ])
+        .arg(&binary)
+        .arg(&source)
+        .output()
+        .expect("rustc runs");
+    assert!(
+        built.status.success(),
+        "the program compiles: {}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+    let ran = Command::new(&binary).output().expect("the program runs");
+    assert!(
+        ran.status.success(),
+        "the program ends well: {}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    std::fs::remove_dir_all(&directory).expect("the scratch folder goes");
+    let (mut held, mut free) = (BTreeSet::new(), BTreeSet::new());
+    for line in String::from_utf8_lossy(&ran.stdout).lines() {
+        let Some((number, state)) = line.split_once(' ') else {
+            continue;
+        };
+        let Ok(number) = number.parse() else { continue };
+        match state {
+            "true" => held.insert(number),
+            "false" => free.insert(number),
+            _ => continue,
+        };
+    }
+    (held, free)
+}
+
+/// Lines the lint reports.
+fn lint(text: &str, edition: Edition) -> BTreeSet<u32> {
+    let sources = OneFile(text.to_owned());
+    let krate = CrateInput {
+        name: "scopes".into(),
+        package: None,
+        package_name: "scopes".into(),
+        manifest: None,
+        target_kind: TargetKind::File,
+        root: "scopes.rs".into(),
+        edition,
+        features: BTreeSet::new(),
+        declared_features: BTreeSet::new(),
+        dependencies: Vec::new(),
+        reported: true,
+    };
+    let report = check(
+        &Input {
+            crates: vec![krate],
+            sources: &sources,
+            cfg: CfgSet::new(),
+        },
+        &Config::default(),
+    );
+    let guards = report
+        .findings
+        .iter()
+        .filter(|finding| finding.rule.name().starts_with("blocking-in-guard"));
+    guards.map(|finding| finding.primary.start.line).collect()
+}
+
+fn compare(edition: Edition) {
+    let text = program(edition);
+    let (held, free) = run(&text, edition);
+    assert!(
+        held.len() > 40 && free.len() > 40,
+        "the program says something: {} {}",
+        held.len(),
+        free.len()
+    );
+    let found = lint(&text, edition);
+    let show = |lines: Vec<&u32>| -> String {
+        lines
+            .iter()
+            .map(|line| {
+                format!(
+                    "{line}: {}\n",
+                    text.lines().nth(**line as usize - 1).unwrap_or_default()
+                )
+            })
+            .collect()
+    };
+    let missed = show(held.difference(&found).filter(|line| **line != 0).collect());
+    let wrong = show(
+        found
+            .intersection(&free)
+            .filter(|line| !held.contains(line))
+            .collect(),
+    );
+    assert!(
+        missed.is_empty() && wrong.is_empty(),
+        "edition {}\nheld, not reported:\n{missed}free, reported:\n{wrong}",
+        edition.name()
+    );
+}
+
+#[test]
+fn scopes_are_those_of_edition_2021() {
+    compare(Edition::E2021);
+}
+
+#[test]
+fn scopes_are_those_of_edition_2024() {
+    compare(Edition::E2024);
+}
