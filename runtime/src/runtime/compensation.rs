@@ -70,22 +70,19 @@ impl Shared {
         let max = self.settings.max_carriers;
         let live = self.carriers().count();
         let started = if live < max {
-            self.start_carrier().map_err(|error| {
-                let cause = format!("os: {error}");
-                cause.into()
-            })
+            self.start_carrier().map_err(|_refused| "os")
         } else {
-            Err("cap".into())
+            Err("cap")
         };
-        let compensation = |live: usize, cause| Compensation {
+        let compensation = |live: usize, cause: &str| Compensation {
             reason: (*open.reasons.last().unwrap_or(&"")).into(),
             live: live as u64,
             max: max as u64,
-            cause,
+            cause: cause.into(),
         };
         match started {
             Ok(()) => {
-                let event = Event::CarrierCompensated(compensation(live + 1, "".into()));
+                let event = Event::CarrierCompensated(compensation(live + 1, ""));
                 self.hub.report(event);
             }
             Err(cause) if !open.refused => {
