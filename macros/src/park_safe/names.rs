@@ -5,11 +5,14 @@
 //! here, whatever it is called; so this table can be wrong only by being too short.
 
 use std::collections::HashMap;
+use std::iter::repeat_with;
 
 use proc_macro2::Span;
-use quote::{ToTokens, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{GenericArgument, Ident, PathArguments, PathSegment, UseRename, parse_quote_spanned};
+use syn::{
+    AngleBracketedGenericArguments, GenericArgument, Lifetime, PathArguments, PathSegment, Token,
+    Type, TypeInfer, UseRename,
+};
 
 /// A lock, or a guard or result of one, as std, parking_lot and the runtime call it.
 pub(super) struct Lock {
@@ -65,7 +68,9 @@ static LOCKS: &[Lock] = &[
 ];
 
 /// The lock of that name, if there is one.
-pub(super) fn known(name: &Ident) -> Option<&'static Lock> {
+///
+/// Takes text, because comparing an identifier asks the compiler for its text each time.
+pub(super) fn known(name: &str) -> Option<&'static Lock> {
     LOCKS.iter().find(|lock| name == lock.name)
 }
 
@@ -85,26 +90,32 @@ impl Lock {
     /// Completes the arguments of a type in an expression, where they may be left out, with `_`.
     pub(super) fn infer_missing(&self, segment: &mut PathSegment, span: Span) {
         let given = match &segment.arguments {
-            PathArguments::AngleBracketed(given) => given.args.iter().collect::<Vec<_>>(),
+            PathArguments::AngleBracketed(given) => given.args.iter().cloned().collect(),
             _ => Vec::new(),
         };
-        let types = given
-            .iter()
-            .filter(|argument| !matches!(argument, GenericArgument::Lifetime(_)))
-            .count();
-        let lifetimes = given.len() - types;
+        let is_lifetime =
+            |argument: &&GenericArgument| matches!(argument, GenericArgument::Lifetime(_));
+        let lifetimes = given.iter().filter(is_lifetime).count();
+        let types = given.len() - lifetimes;
         if self.lifetimes + self.types == given.len() {
             return;
         }
-        let elided = std::iter::repeat_n(
-            quote_spanned!(span=> '_),
-            self.lifetimes.saturating_sub(lifetimes),
-        );
-        let inferred =
-            std::iter::repeat_n(quote_spanned!(span=> _), self.types.saturating_sub(types));
-        let given = given.iter().map(|argument| argument.to_token_stream());
-        let all = elided.chain(given).chain(inferred);
-        segment.arguments = PathArguments::AngleBracketed(parse_quote_spanned!(span=> <#(#all),*>));
+        let elided = || GenericArgument::Lifetime(Lifetime::new("'_", span));
+        let inferred = || {
+            let underscore_token = Token![_](span);
+            GenericArgument::Type(Type::Infer(TypeInfer {
+                attrs: Vec::new(),
+                underscore_token,
+            }))
+        };
+        let elided = repeat_with(elided).take(self.lifetimes.saturating_sub(lifetimes));
+        let inferred = repeat_with(inferred).take(self.types.saturating_sub(types));
+        segment.arguments = PathArguments::AngleBracketed(AngleBracketedGenericArguments {
+            colon2_token: None,
+            lt_token: Token![<](span),
+            args: elided.chain(given).chain(inferred).collect(),
+            gt_token: Token![>](span),
+        });
     }
 }
 
@@ -113,7 +124,7 @@ pub(super) struct Renames<'a>(pub(super) &'a mut HashMap<String, &'static Lock>)
 
 impl VisitMut for Renames<'_> {
     fn visit_use_rename_mut(&mut self, rename: &mut UseRename) {
-        if let Some(lock) = known(&rename.ident) {
+        if let Some(lock) = known(&rename.ident.to_string()) {
             self.0.insert(rename.rename.to_string(), lock);
         }
     }

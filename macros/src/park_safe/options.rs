@@ -135,7 +135,8 @@ impl Options {
 
     /// The lock this name may stand for, whether or not it was chosen.
     pub(super) fn lock_named(&self, name: &Ident) -> Option<&'static Lock> {
-        names::known(name).or_else(|| self.renamed.get(&name.to_string()).copied())
+        let name = name.to_string();
+        names::known(&name).or_else(|| self.renamed.get(&name).copied())
     }
 
     /// Whether `skip` names this field, binding or item.
@@ -179,7 +180,7 @@ fn ends_with(path: &Path, index: usize, end: &Path) -> bool {
 impl Only {
     fn lock(&self) -> Option<&'static Lock> {
         let last = &self.path.segments.last()?.ident;
-        names::known(self.stands_for.as_ref().unwrap_or(last))
+        names::known(&self.stands_for.as_ref().unwrap_or(last).to_string())
     }
 }
 

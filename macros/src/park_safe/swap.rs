@@ -7,9 +7,9 @@
 
 use proc_macro2::Span;
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::{
-    Expr, ExprPath, GenericParam, Ident, ItemImpl, Path, Type, TypePath, Visibility,
-    parse_quote_spanned,
+    Expr, ExprPath, GenericParam, Ident, ItemImpl, Path, QSelf, Token, Type, TypePath, Visibility,
 };
 
 use super::names::Lock;
@@ -90,10 +90,27 @@ impl<'a> Swapper<'a> {
     }
 
     /// `Ty` to `<Ty as Swap>::To`.
-    pub(super) fn swapped(&self, ty: &Path, at: Span) -> Type {
+    pub(super) fn swapped(&self, ty: Path, at: Span) -> Type {
         let span = generated(at);
-        let private = self.options.runtime.private(at);
-        parse_quote_spanned!(span=> <#ty as #private::Swap>::To)
+        let path = self.options.runtime.private_item(&["Swap", "To"], at);
+        let ty = Type::Path(TypePath {
+            attrs: Vec::new(),
+            qself: None,
+            path: ty,
+        });
+        let qself = QSelf {
+            lt_token: Token![<](span),
+            ty: Box::new(ty),
+            // All but the last segment name the trait.
+            position: path.segments.len() - 1,
+            as_token: Some(Token![as](span)),
+            gt_token: Token![>](span),
+        };
+        Type::Path(TypePath {
+            attrs: Vec::new(),
+            qself: Some(qself),
+            path,
+        })
     }
 
     /// `Mutex::new` to `<<Mutex<_> as Swap>::To>::new`.
@@ -113,10 +130,23 @@ impl<'a> Swapper<'a> {
         ty.segments.pop_punct();
         lock.infer_missing(&mut ty.segments[index], generated(name.span()));
 
-        let attrs = &node.attrs;
-        let swapped = self.swapped(&ty, name.span());
         let span = generated(name.span());
-        Some(parse_quote_spanned!(span=> #(#attrs)* <#swapped>::#function))
+        let qself = QSelf {
+            lt_token: Token![<](span),
+            ty: Box::new(self.swapped(ty, name.span())),
+            position: 0,
+            as_token: None,
+            gt_token: Token![>](span),
+        };
+        let path = Path {
+            leading_colon: Some(Token![::](span)),
+            segments: Punctuated::from_iter([function.clone()]),
+        };
+        Some(Expr::Path(ExprPath {
+            attrs: node.attrs.clone(),
+            qself: Some(qself),
+            path,
+        }))
     }
 
     pub(super) fn rewritten_already(&self, node: &TypePath) -> bool {

@@ -47,7 +47,7 @@ impl VisitMut for Swapper<'_> {
         if let Some(lock) = self.options.lock_at(&ty.path, last) {
             let name = ty.path.segments[last].ident.clone();
             self.note(&name, lock);
-            *node = self.swapped(&ty.path, name.span());
+            *node = self.swapped(ty.path.clone(), name.span());
         }
     }
 
