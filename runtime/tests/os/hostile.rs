@@ -193,6 +193,25 @@ fn connections_that_are_gone_before_accept_disturb_nobody() {
 }
 
 #[test]
+fn a_burst_of_connections_waits_for_its_acceptor() {
+    let most = std::fs::read_to_string("/proc/sys/net/core/somaxconn").expect("procfs");
+    let most: usize = most.trim().parse().expect("a number");
+    on_both(1, |runtime| {
+        let (listener, address) = listener();
+        runtime.run(|| {
+            // Who finds the queue full is told nothing and tries again after a second.
+            let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(900));
+            let streams: Vec<_> = (0..most.min(500))
+                .map(|_| connect().expect("the queue is long enough"))
+                .collect();
+            for _ in &streams {
+                listener.accept().expect("they are all there");
+            }
+        });
+    });
+}
+
+#[test]
 fn idle_connections_take_no_time() {
     on_both(2, |runtime| {
         let (listener, address) = listener();

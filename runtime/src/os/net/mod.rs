@@ -54,3 +54,6 @@ pub use tcp_stream::TcpStream;
 pub use udp_socket::UdpSocket;
 pub use unix_listener::{Incoming as UnixIncoming, UnixListener};
 pub use unix_stream::UnixStream;
+
+/// Connections that may wait to be accepted; the kernel takes less if `somaxconn` says so.
+const QUEUE: i32 = 4096;

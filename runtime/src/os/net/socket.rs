@@ -127,6 +127,13 @@ macro_rules! limits {
 /// Mode and duplication of a listener, whose descriptor itself is in non-blocking mode: `accept` has no flag for it.
 macro_rules! listener {
     ($std:ty) => {
+        /// Binds with a longer queue than std's 128: between two turns of an acceptor, thousands of virtual threads may
+        /// connect, and who finds the queue full tries again a second later.
+        fn bound(socket: $std) -> std::io::Result<Self> {
+            rustix::net::listen(&socket, $crate::os::net::QUEUE)?;
+            Self::listening(socket)
+        }
+
         fn listening(socket: $std) -> std::io::Result<Self> {
             socket.set_nonblocking(true)?;
             Ok(Self {

@@ -31,7 +31,7 @@ impl TcpListener {
     #[track_caller]
     pub fn bind<A: ToSocketAddrs>(addr: A) -> io::Result<Self> {
         address::first(addr, |address| {
-            Self::listening(std::net::TcpListener::bind(address)?)
+            Self::bound(std::net::TcpListener::bind(address)?)
         })
     }
 

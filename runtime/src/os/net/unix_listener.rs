@@ -29,7 +29,7 @@ impl UnixListener {
     ///
     /// Those of the operating system: the path may be taken.
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<Self> {
-        Self::listening(std::os::unix::net::UnixListener::bind(path)?)
+        Self::bound(std::os::unix::net::UnixListener::bind(path)?)
     }
 
     /// Listens under a path or an abstract name.
@@ -38,7 +38,7 @@ impl UnixListener {
     ///
     /// Those of the operating system: the name may be taken.
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
-        Self::listening(std::os::unix::net::UnixListener::bind_addr(address)?)
+        Self::bound(std::os::unix::net::UnixListener::bind_addr(address)?)
     }
 
     socket::listener!(std::os::unix::net::UnixListener);
