@@ -123,6 +123,27 @@ fn a_spare_leaves_new_work_to_the_regular_carrier_when_that_is_free() {
     });
 }
 
+#[vt_runtime::native(blocking)]
+fn foreign_wait(inside: &Sender<()>, released: &Receiver<()>) {
+    inside.send(()).expect("the test listens");
+    released.recv().expect_err("the test lets go");
+}
+
+#[test]
+fn a_foreign_call_declared_to_block_is_compensated() {
+    within_limit(|| {
+        let runtime = runtime(Stacks::default(), 1, 2);
+        let ((release, released), (inside, is_inside)) = (mpsc::channel(), mpsc::channel());
+        let calls = runtime.spawn(move || foreign_wait(&inside, &released));
+        is_inside.recv().expect("it runs");
+        runtime.spawn(|| ()).join().expect("a spare runs it");
+        let (made, _) = compensations(&runtime);
+        assert_eq!(&*made[0].reason, "foreign_wait");
+        drop(release);
+        calls.join().expect("no panic");
+    });
+}
+
 #[test]
 fn pins_are_compensated_only_where_asked_for() {
     within_limit(|| {
