@@ -22,7 +22,9 @@ impl Database {
             "pragma journal_mode = memory; pragma synchronous = off;
              create table orders (customer integer not null, cents integer not null)",
         )?;
-        Ok(Self { connection: ReentrantLock::named("database", connection) })
+        Ok(Self {
+            connection: ReentrantLock::named("database", connection),
+        })
     }
 
     /// Writes an order down.
@@ -30,7 +32,9 @@ impl Database {
         let connection = self.connection.lock();
         native::call("sqlite3_step", || {
             let mut insert = connection.prepare_cached("insert into orders values (?1, ?2)")?;
-            insert.execute((order.customer as i64, order.cents)).map(drop)
+            insert
+                .execute((order.customer as i64, order.cents))
+                .map(drop)
         })
     }
 
@@ -38,7 +42,11 @@ impl Database {
     pub(crate) fn count(&self) -> Result<u64> {
         let connection = self.connection.lock();
         native::call("sqlite3_step", || {
-            connection.query_row("select count(*) from orders", (), |row| row.get::<_, i64>(0)).map(|n| n as u64)
+            connection
+                .query_row("select count(*) from orders", (), |row| {
+                    row.get::<_, i64>(0)
+                })
+                .map(|n| n as u64)
         })
     }
 }

@@ -11,7 +11,11 @@ use crate::checkout::{self, Checkout, Order};
 use crate::database::Database;
 
 /// Serves checkouts on a free port of loopback: a virtual thread for each connection.
-pub(crate) fn serve<C: Checkout>(runtime: &Runtime, checkout: C, database: Arc<Database>) -> io::Result<SocketAddr> {
+pub(crate) fn serve<C: Checkout>(
+    runtime: &Runtime,
+    checkout: C,
+    database: Arc<Database>,
+) -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr()?;
     let checkout = Arc::new(checkout);
@@ -24,16 +28,27 @@ pub(crate) fn serve<C: Checkout>(runtime: &Runtime, checkout: C, database: Arc<D
     Ok(address)
 }
 
-fn serve_connection(connection: &TcpStream, checkout: &impl Checkout, database: &Database) -> io::Result<()> {
+fn serve_connection(
+    connection: &TcpStream,
+    checkout: &impl Checkout,
+    database: &Database,
+) -> io::Result<()> {
     connection.set_nodelay(true)?;
     let mut requests = BufReader::new(connection);
     while let Some(request) = read_head(&mut requests)? {
-        let (status, body) = match parse(&request).map(|order| checkout::place(checkout, database, order)) {
-            Some(Ok(placed)) => ("201 Created", placed.to_string()),
-            Some(Err(error)) => ("502 Bad Gateway", error.to_string()),
-            None => ("400 Bad Request", "expected POST /orders/<customer>?cents=<amount>".to_owned()),
-        };
-        let reply = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let (status, body) =
+            match parse(&request).map(|order| checkout::place(checkout, database, order)) {
+                Some(Ok(placed)) => ("201 Created", placed.to_string()),
+                Some(Err(error)) => ("502 Bad Gateway", error.to_string()),
+                None => (
+                    "400 Bad Request",
+                    "expected POST /orders/<customer>?cents=<amount>".to_owned(),
+                ),
+            };
+        let reply = format!(
+            "HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
         let mut out = connection;
         out.write_all(reply.as_bytes())?;
     }
@@ -56,7 +71,10 @@ fn read_head(requests: &mut impl BufRead) -> io::Result<Option<String>> {
 fn parse(request: &str) -> Option<Order> {
     let path = request.strip_prefix("POST /orders/")?.split(' ').next()?;
     let (customer, cents) = path.split_once("?cents=")?;
-    Some(Order { customer: customer.parse().ok()?, cents: cents.parse().ok()? })
+    Some(Order {
+        customer: customer.parse().ok()?,
+        cents: cents.parse().ok()?,
+    })
 }
 
 /// A client that keeps its connection.
@@ -68,13 +86,16 @@ impl Client {
     pub(crate) fn connect(server: SocketAddr) -> io::Result<Self> {
         let connection = TcpStream::connect(server)?;
         connection.set_nodelay(true)?;
-        Ok(Self { replies: BufReader::new(connection) })
+        Ok(Self {
+            replies: BufReader::new(connection),
+        })
     }
 
     /// Places an order and waits for its reply.
     pub(crate) fn order(&mut self, order: Order) -> io::Result<()> {
         let Order { customer, cents } = order;
-        let request = format!("POST /orders/{customer}?cents={cents} HTTP/1.1\r\nHost: shop\r\n\r\n");
+        let request =
+            format!("POST /orders/{customer}?cents={cents} HTTP/1.1\r\nHost: shop\r\n\r\n");
         let mut connection = self.replies.get_ref();
         connection.write_all(request.as_bytes())?;
         let mut status = String::new();
@@ -93,7 +114,11 @@ impl Client {
         io::Read::read_exact(&mut self.replies, &mut body)?;
         match status.starts_with("HTTP/1.1 201") {
             true => Ok(()),
-            false => Err(io::Error::other(format!("{} {}", status.trim(), String::from_utf8_lossy(&body)))),
+            false => Err(io::Error::other(format!(
+                "{} {}",
+                status.trim(),
+                String::from_utf8_lossy(&body)
+            ))),
         }
     }
 }

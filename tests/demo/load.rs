@@ -26,19 +26,35 @@ pub(crate) fn drive(runtime: &Runtime, server: SocketAddr, time: Duration) -> io
     let placed = &orders;
     runtime.run(move || {
         thread::scope(|s| {
-            let clients: Vec<_> =
-                (0..CLIENTS).map(|customer| s.spawn(move || place(server, customer, start + time, placed))).collect();
-            clients.into_iter().try_for_each(|client| client.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            let clients: Vec<_> = (0..CLIENTS)
+                .map(|customer| s.spawn(move || place(server, customer, start + time, placed)))
+                .collect();
+            clients.into_iter().try_for_each(|client| {
+                client
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
         })
     })?;
     let orders = orders.into_inner();
-    Ok(Measured { orders, per_second: orders as f64 / start.elapsed().as_secs_f64() })
+    Ok(Measured {
+        orders,
+        per_second: orders as f64 / start.elapsed().as_secs_f64(),
+    })
 }
 
-fn place(server: SocketAddr, customer: usize, until: Instant, placed: &AtomicU64) -> io::Result<()> {
+fn place(
+    server: SocketAddr,
+    customer: usize,
+    until: Instant,
+    placed: &AtomicU64,
+) -> io::Result<()> {
     let mut client = Client::connect(server)?;
     while Instant::now() < until {
-        client.order(Order { customer, cents: 1999 })?;
+        client.order(Order {
+            customer,
+            cents: 1999,
+        })?;
         placed.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())

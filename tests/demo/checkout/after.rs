@@ -18,7 +18,9 @@ pub(crate) struct Carts {
 #[vt_runtime::park_safe(monitor = "reentrant")]
 impl Checkout for Carts {
     fn new(customers: usize, payments: SocketAddr) -> Self {
-        let placed = (0..customers).map(|_| Monitor::named("cart", Cell::new(0))).collect();
+        let placed = (0..customers)
+            .map(|_| Monitor::named("cart", Cell::new(0)))
+            .collect();
         Self { placed, payments }
     }
 

@@ -28,7 +28,11 @@ pub(crate) trait Checkout: Send + Sync + 'static {
 }
 
 /// Charges an order, then writes it down.
-pub(crate) fn place(checkout: &impl Checkout, database: &Database, order: Order) -> io::Result<u32> {
+pub(crate) fn place(
+    checkout: &impl Checkout,
+    database: &Database,
+    order: Order,
+) -> io::Result<u32> {
     let placed = checkout.charge(order)?;
     database.insert(order).map_err(io::Error::other)?;
     Ok(placed)
