@@ -3,7 +3,6 @@
 //! [`check`] is pure: it sees files only through [`Sources`], starts nothing and prints nothing. [`workspace`] reads
 //! the disk and asks cargo, [`render`] formats, [`cli`] puts them together.
 
-mod analysis;
 mod check;
 pub mod cli;
 pub mod config;

@@ -34,7 +34,17 @@ fn program(edition: Edition) -> String {
         Edition::E2024 => include_str!("scopes/chains_2024.rs"),
         _ => include_str!("scopes/chains_2021.rs"),
     };
-    format!("{}{chains}", include_str!("scopes/both.rs"))
+    let parts = [
+        include_str!("scopes/both.rs"),
+        include_str!("scopes/moves.rs"),
+        chains,
+    ];
+    // The parts' own headers cannot stand in the middle of a file.
+    let lines = parts
+        .iter()
+        .flat_map(|part| part.lines())
+        .filter(|line| !line.starts_with("//!"));
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 /// Lines at which the program says held, and lines at which it says free.

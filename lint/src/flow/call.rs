@@ -8,29 +8,16 @@ use crate::model::syntax::{At, Expr, Kind, Mark, Path};
 use crate::model::ty::{Substitution, Ty, TyBound};
 
 use super::Flow;
-use super::body::{Callable, Guard, GuardKind, Guards, How, What};
+use super::body::{Guards, What};
+use super::invoke::Site;
 use super::value::Value;
 
 /// An argument on its way.
-struct Argument<'a> {
-    expr: &'a Expr,
-    value: Value<'a>,
+pub(super) struct Argument<'a> {
+    pub(super) expr: &'a Expr,
+    pub(super) value: Value<'a>,
     /// It waits to be run: a closure for a function that runs it now.
-    closure: bool,
-}
-
-/// Where and how something is called.
-pub(super) struct Site<'a> {
-    /// The whole call's identity.
-    pub(super) id: u32,
-    /// Where to report.
-    pub(super) at: At,
-    /// The receiver, already evaluated, with the expression it comes from.
-    pub(super) receiver: Option<(Value<'a>, Option<At>)>,
-    /// `::<..>`
-    pub(super) generics: Vec<Ty>,
-    /// The type it was found on.
-    pub(super) self_type: Ty,
+    pub(super) closure: bool,
 }
 
 impl<'a> Flow<'_, 'a> {
@@ -69,7 +56,7 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// The guards of arguments that the callee took.
-    fn release(&mut self, args: &'a [Expr]) -> Guards {
+    pub(super) fn release(&mut self, args: &'a [Expr]) -> Guards {
         args.iter()
             .fold(0, |held, arg| held | self.state.take(arg.id))
     }
@@ -172,251 +159,7 @@ impl<'a> Flow<'_, 'a> {
         self.combined(args, &values, Ty::Data(id, args_of))
     }
 
-    /// Calls a known function.
-    pub(super) fn invoke(&mut self, id: FunctionId, site: Site<'a>, args: &'a [Expr]) -> Value<'a> {
-        let model = self.model;
-        let def = &model.index.functions[id.index()];
-        let signature = &model.signatures[id.index()];
-        let described = model.is_described(id);
-        let mut learned = Substitution::new();
-        model.learn_self(id, &site.self_type, &mut learned);
-        for (param, ty) in def.syntax.generics.params.iter().zip(&site.generics) {
-            learned.insert(*param, ty.clone());
-        }
-        // A method called by its path gets its receiver as the first argument.
-        let by_path = site.receiver.is_none() && signature.receiver.is_some();
-        let shift = usize::from(by_path);
-        let receiver_marks: &[Mark] = def
-            .syntax
-            .receiver
-            .as_ref()
-            .map_or(&[], |receiver| &receiver.marks);
-        let marks_of = |index: usize| -> &'a [Mark] {
-            match index.checked_sub(shift) {
-                Some(index) => def
-                    .syntax
-                    .params
-                    .get(index)
-                    .map_or(&[], |param| &param.marks),
-                None => receiver_marks_static(def),
-            }
-        };
-        let mut arguments = Vec::with_capacity(args.len());
-        for (index, arg) in args.iter().enumerate() {
-            let declared = match index.checked_sub(shift) {
-                Some(index) => signature.params.get(index),
-                None => signature.receiver.as_ref(),
-            };
-            arguments.push(self.argument(
-                id,
-                arg,
-                declared,
-                marks_of(index),
-                described,
-                &mut learned,
-            ));
-        }
-        let mut released = 0;
-        let mut consumed = 0;
-        let mut passed = Vec::new();
-        let mut via = 0;
-        let mut through = 0;
-        if let Some((receiver, _)) = &site.receiver {
-            let by_value = signature
-                .receiver
-                .as_ref()
-                .is_some_and(|ty| !ty.is_reference())
-                && !receiver.ty.is_reference();
-            through = receiver.via
-                | if by_value {
-                    0
-                } else {
-                    receiver.slot.map_or(0, |slot| self.state.of(slot))
-                };
-            if has(receiver_marks, "released") {
-                released |= self.reach(receiver);
-            }
-            if by_value {
-                consumed |= receiver.poison;
-            }
-            if let (true, Some(slot)) = (by_value, receiver.slot) {
-                self.moved.insert(slot);
-            }
-            if let (true, Some(slot), true) = (
-                by_value || has(receiver_marks, "takes"),
-                receiver.slot,
-                receiver.whole,
-            ) {
-                consumed |= self.state.take(slot);
-            }
-            via |= through;
-            self.consume_iterator(receiver, &signature.output);
-        }
-        for (index, argument) in arguments.iter().enumerate() {
-            let marks = marks_of(index);
-            let own = self.state.take(argument.expr.id);
-            if has(marks, "released") {
-                released |= own | self.reach(&argument.value);
-            }
-            if let (true, Some(slot)) = (has(marks, "takes"), argument.value.slot) {
-                consumed |= self.state.take(slot);
-            }
-            if argument.value.ty.is_reference() {
-                via |= argument.value.via;
-            }
-            consumed |= own;
-            if described {
-                self.force(&argument.value);
-            }
-            if let (Some(how), Some(callable)) = (
-                self.how(marks, described, index - shift.min(index)),
-                argument.value.callable,
-            ) {
-                passed.push((how, callable));
-            }
-            if has(marks, "drops") {
-                self.explicit_drop(&argument.value, site.at);
-            }
-        }
-        let first = match &site.receiver {
-            Some((receiver, _)) => receiver.clone(),
-            None => arguments
-                .first()
-                .map_or_else(Value::unknown, |argument| argument.value.clone()),
-        };
-        if described && self.mark(id, "blocks_by_argument").is_some() {
-            for argument in &arguments {
-                self.io_effect(
-                    id,
-                    Name::new("copies"),
-                    &argument.value.ty,
-                    site.at,
-                    0,
-                    argument.value.via,
-                );
-            }
-        }
-        let outer = self.state.clone();
-        if released != 0 && arguments.iter().any(|argument| argument.closure) {
-            self.without(released);
-        }
-        let (closure_held, outputs) =
-            self.run_closures(id, &site, &arguments, &mut learned, consumed);
-        if released != 0 {
-            self.state = outer;
-        }
-        if described {
-            self.described_effect(id, site.at, &first, released, through, passed);
-        } else if def.syntax.is_foreign {
-            self.foreign(id, site.at, through);
-        } else {
-            self.emit(
-                site.at,
-                What::Call(vec![Callable::Function(id)]),
-                released,
-                through,
-                passed,
-            );
-        }
-        let mut output = signature.output.substituted(&learned, true);
-        if let Ty::Unknown = output
-            && let Some(known) = outputs
-        {
-            output = known;
-        }
-        if def.syntax.is_async {
-            output = Self::future(output);
-        }
-        if matches!(&output, Ty::Plain(name) if *name == "!") {
-            return self.diverge();
-        }
-        self.result(id, site, output, consumed | closure_held, via, &first)
-    }
-
-    /// The value a call gives: with the guards that went in, or with a new one.
-    fn result(
-        &mut self,
-        id: FunctionId,
-        site: Site<'a>,
-        output: Ty,
-        consumed: Guards,
-        via: Guards,
-        first: &Value<'a>,
-    ) -> Value<'a> {
-        let kind = self.guard_kind(&output);
-        let is_future = matches!(output, Ty::Future(_));
-        let mut value = Value::of(output);
-        if let (Some(kind), false) = (kind, is_future) {
-            value.held = consumed;
-            if consumed == 0 {
-                if !self.model.is_described(id)
-                    && kind != GuardKind::Stream
-                    && !self.model.function_name(id).contains("try_")
-                {
-                    self.emit(
-                        site.at,
-                        What::Acquires(id, u8::from(kind == GuardKind::Aware)),
-                        0,
-                        0,
-                        Vec::new(),
-                    );
-                }
-                let guard = self.guard(id, &site, kind, first);
-                value.held = self.site(site.id, guard);
-            }
-        }
-        if self.model.borrows(&value.ty) || value.ty.is_unknown() {
-            value.via = via;
-        }
-        let steps = self
-            .mark(id, "blocking_iterator")
-            .or(self.mark(id, "parking_iterator"))
-            .is_some();
-        if steps {
-            value.steps = Some((id, site.at));
-        } else if self.model.is_iterator(&value.ty) && self.model.is_described(id) {
-            value.steps = first.steps;
-        }
-        value
-    }
-
-    fn guard(
-        &mut self,
-        id: FunctionId,
-        site: &Site<'a>,
-        kind: GuardKind,
-        first: &Value<'a>,
-    ) -> Guard {
-        let text = site
-            .receiver
-            .as_ref()
-            .and_then(|(_, at)| *at)
-            .map_or("", |at| self.text(at))
-            .trim_start_matches('&')
-            .to_owned();
-        let lock = match &first.field {
-            Some((owner, field)) => format!(
-                "{}.{field}",
-                self.model.index.data[owner.index()].syntax.name
-            ),
-            None if text.is_empty() => self.model.function_name(id),
-            None => self.local_name(&text),
-        };
-        Guard {
-            at: site.at,
-            kind,
-            lock,
-            text,
-            by: Some(id),
-        }
-    }
-
-    /// A lock that is no field: as written, in its function.
-    fn local_name(&self, text: &str) -> String {
-        text.split_whitespace().collect::<Vec<_>>().join("")
-    }
-
-    fn argument(
+    pub(super) fn argument(
         &mut self,
         _id: FunctionId,
         arg: &'a Expr,
@@ -491,7 +234,7 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// Parameter types of something callable.
-    fn callable_types(&self, ty: &Ty) -> Vec<Ty> {
+    pub(super) fn callable_types(&self, ty: &Ty) -> Vec<Ty> {
         match ty.peeled() {
             Ty::Opaque(bounds) | Ty::Dyn(bounds) => bounds
                 .iter()
@@ -511,7 +254,7 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// Runs the closures a described function runs now. Gives the guards they return and the type of the last.
-    fn run_closures(
+    pub(super) fn run_closures(
         &mut self,
         id: FunctionId,
         site: &Site<'a>,
@@ -585,43 +328,10 @@ impl<'a> Flow<'_, 'a> {
         }
         (held, output)
     }
-
-    /// Who runs a callable argument.
-    fn how(&self, marks: &[Mark], described: bool, index: usize) -> Option<How> {
-        if !described {
-            return Some(How::Param(index as u32));
-        }
-        let found = |name: &str| has(marks, name);
-        if found("vthread") {
-            Some(How::VirtualThread)
-        } else if found("os_thread") {
-            Some(How::OsThread)
-        } else if found("offload") {
-            Some(How::Offload)
-        } else if found("driven") {
-            Some(How::Driven)
-        } else if found("later") || found("coroutine") {
-            Some(How::Later)
-        } else {
-            None
-        }
-    }
-
-    /// Takes guards out of all owners, while a closure runs without them.
-    fn without(&mut self, guards: Guards) {
-        self.state.remove(guards);
-    }
 }
 
-fn has(marks: &[Mark], name: &str) -> bool {
+pub(super) fn has(marks: &[Mark], name: &str) -> bool {
     marks.iter().any(|mark| mark.name.as_str() == name)
-}
-
-fn receiver_marks_static<'a>(def: &crate::model::index::FunctionDef<'a>) -> &'a [Mark] {
-    def.syntax
-        .receiver
-        .as_ref()
-        .map_or(&[], |receiver| &receiver.marks)
 }
 
 /// What a closure returns says what its bound's output is.

@@ -8,10 +8,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::convert::{Converter, Place};
-use super::index::Extern;
 use super::index::{DataId, Def, FunctionId, ImplId, Index, ModuleId, Owner, TraitId, ValueId};
 use super::name::Name;
-use super::query::compatible;
 use super::resolve::{Names, Namespace};
 use super::syntax::{Generics, Mark, Storage, Swap};
 use super::ty::{Ty, TyBound};
@@ -80,23 +78,23 @@ pub(crate) struct Model<'a> {
     /// By implementation.
     pub(crate) impls: Vec<ImplTypes>,
     /// Methods and associated functions.
-    methods: HashMap<(Key, Name), Vec<FunctionId>>,
+    pub(super) methods: HashMap<(Key, Name), Vec<FunctionId>>,
     /// Associated constants.
-    constants: HashMap<(Key, Name), Ty>,
+    pub(super) constants: HashMap<(Key, Name), Ty>,
     /// `Deref` by type: the implementation.
-    derefs: HashMap<Key, ImplId>,
+    pub(super) derefs: HashMap<Key, ImplId>,
     /// Implementations of each trait.
-    by_trait: HashMap<TraitId, Vec<ImplId>>,
+    pub(super) by_trait: HashMap<TraitId, Vec<ImplId>>,
     /// Default bodies of traits of the workspace, by name.
-    provided: HashMap<Name, Vec<(TraitId, FunctionId)>>,
+    pub(super) provided: HashMap<Name, Vec<(TraitId, FunctionId)>>,
     /// Methods of described traits, by name.
-    described: HashMap<Name, FunctionId>,
+    pub(super) described: HashMap<Name, FunctionId>,
     /// Methods that run a closure at once, on whatever type.
-    combinators: std::collections::HashSet<Name>,
+    pub(super) combinators: std::collections::HashSet<Name>,
     /// Crates of which every function is foreign, by crate: names in code.
-    foreign: Vec<std::collections::HashSet<Name>>,
+    pub(super) foreign: Vec<std::collections::HashSet<Name>>,
     /// `Drop` by data type.
-    drops: HashMap<DataId, FunctionId>,
+    pub(super) drops: HashMap<DataId, FunctionId>,
 }
 
 impl<'a> Model<'a> {
@@ -338,153 +336,6 @@ impl<'a> Model<'a> {
                 output,
             }
         })
-    }
-
-    fn collect_methods(&mut self) {
-        for id in 0..self.index.impls.len() {
-            let id = ImplId(id as u32);
-            let types = &self.impls[id.index()];
-            let Some(key) = key(&types.self_type) else {
-                continue;
-            };
-            let def = &self.index.impls[id.index()];
-            for function in &def.functions {
-                let name = self.index.functions[function.index()].syntax.name;
-                self.methods.entry((key, name)).or_default().push(*function);
-            }
-            for (name, ty) in &def.syntax.constants {
-                let generics = [&def.syntax.generics];
-                let place = Place {
-                    module: def.module,
-                    generics: &generics,
-                    self_type: Some(&types.self_type),
-                    assoc: &types.assoc,
-                    swap: def.syntax.swap,
-                };
-                let ty = self.converter().ty(place, ty);
-                self.constants.insert((key, *name), ty);
-            }
-            if let Some(Def::Trait(of)) = types.of_trait {
-                self.by_trait.entry(of).or_default().push(id);
-                let name = self.index.traits[of.index()].syntax.name;
-                if name == "Deref" {
-                    self.derefs.entry(key).or_insert(id);
-                } else if let (true, Key::Data(data), Some(function)) =
-                    (name == "Drop", key, def.functions.first())
-                {
-                    self.drops.insert(data, *function);
-                }
-            }
-        }
-    }
-
-    fn collect_traits(&mut self) {
-        for id in 0..self.index.traits.len() {
-            let def = &self.index.traits[id];
-            let is_interface =
-                self.index.crates[self.index.modules[def.module.index()].krate].is_interface;
-            for (name, function) in &def.functions {
-                if is_interface {
-                    // Only methods that say something; names such as `flush` stand in several traits.
-                    let marks = &self.index.functions[function.index()].syntax.marks;
-                    if mark(marks, "io_call").or(mark(marks, "blocks")).is_some() {
-                        self.described.insert(*name, *function);
-                    }
-                } else if self.index.functions[function.index()].syntax.body.is_some() {
-                    self.provided
-                        .entry(*name)
-                        .or_default()
-                        .push((TraitId(id as u32), *function));
-                }
-            }
-        }
-        for list in self.provided.values_mut() {
-            list.sort_unstable_by_key(|(_, function)| *function);
-        }
-    }
-
-    fn collect_foreign(&mut self, knowledge: &Knowledge) {
-        let is_foreign = |package: Name| {
-            let package = package.as_str();
-            package.ends_with("-sys")
-                || package.ends_with("_sys")
-                || knowledge
-                    .foreign_crates
-                    .iter()
-                    .any(|known| known == package)
-        };
-        for krate in &self.index.crates {
-            let named = krate.externs.iter().filter(|(name, what)| match what {
-                Extern::Other(package) => is_foreign(*package) || is_foreign(**name),
-                Extern::Known(_) => false,
-            });
-            self.foreign.push(named.map(|(name, _)| *name).collect());
-        }
-    }
-
-    /// Whether every function of the crate a name stands for is foreign.
-    pub(crate) fn is_foreign_crate(&self, krate: usize, name: Name) -> bool {
-        let undeclared = !self.index.crates[krate].externs.contains_key(&name);
-        self.foreign[krate].contains(&name)
-            || (undeclared && (name == "libc" || name.as_str().ends_with("_sys")))
-    }
-
-    /// Whether methods of that name run a closure at once.
-    pub(crate) fn runs_now(&self, name: Name) -> bool {
-        self.combinators.contains(&name)
-    }
-
-    /// A method of a described trait, for receivers whose type has none of that name.
-    pub(crate) fn described_method(&self, name: Name) -> Option<FunctionId> {
-        self.described.get(&name).copied()
-    }
-
-    /// Default bodies of that name.
-    pub(crate) fn provided(&self, name: Name) -> &[(TraitId, FunctionId)] {
-        self.provided.get(&name).map_or(&[], Vec::as_slice)
-    }
-
-    /// Inherent and trait methods of a type by name.
-    pub(crate) fn methods(&self, key: Key, name: Name) -> &[FunctionId] {
-        self.methods.get(&(key, name)).map_or(&[], Vec::as_slice)
-    }
-
-    /// An associated constant's type.
-    pub(crate) fn constant(&self, key: Key, name: Name) -> Option<&Ty> {
-        self.constants.get(&(key, name))
-    }
-
-    /// What a type derefs to.
-    pub(crate) fn deref(&self, ty: &Ty) -> Option<Ty> {
-        let implementation = self.derefs.get(&key(ty)?)?;
-        let types = &self.impls[implementation.index()];
-        // Another instance of the same generic type may be what this one derefs to.
-        if !compatible(&types.self_type, ty) {
-            return None;
-        }
-        let mut learned = HashMap::new();
-        types.self_type.unify(ty, &mut learned);
-        let (_, target) = types.assoc.iter().find(|(name, _)| *name == "Target")?;
-        Some(target.substituted(&learned, true))
-    }
-
-    /// Implementations of a trait.
-    pub(crate) fn implementations(&self, of: TraitId) -> &[ImplId] {
-        self.by_trait.get(&of).map_or(&[], Vec::as_slice)
-    }
-
-    /// `Drop::drop` of a type.
-    pub(crate) fn drop_of(&self, data: DataId) -> Option<FunctionId> {
-        self.drops.get(&data).copied()
-    }
-
-    /// The implementation of `of` for a type.
-    pub(crate) fn implementation(&self, of: TraitId, ty: &Ty) -> Option<ImplId> {
-        let wanted = key(ty)?;
-        self.implementations(of)
-            .iter()
-            .copied()
-            .find(|id| key(&self.impls[id.index()].self_type) == Some(wanted))
     }
 
     /// Whether the function only stands in an interface description.

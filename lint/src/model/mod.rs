@@ -3,8 +3,11 @@
 pub(crate) mod cfg;
 pub(crate) mod convert;
 pub(crate) mod facts;
+pub(crate) mod imports;
 pub(crate) mod index;
+pub(crate) mod iterate;
 pub(crate) mod lower;
+pub(crate) mod methods;
 pub(crate) mod name;
 pub(crate) mod query;
 pub(crate) mod resolve;

@@ -1,19 +1,17 @@
 //! Questions about types that the flow analysis asks: guards, iterators, files, methods.
 
-use std::collections::HashMap;
-
 use super::facts::{Key, Model, key, mark};
 use super::index::{DataId, Def, FunctionId, Owner, TraitId};
 use super::name::Name;
 use super::syntax::Mark;
-use super::ty::{Substitution, Ty, TyBound};
+use super::ty::{Substitution, Ty};
 use crate::flow::body::{Callable, GuardKind};
 
 /// How deep fields are searched for guards and for `Drop`.
 const DEPTH: u32 = 4;
 
 impl<'a> Model<'a> {
-    fn data_marks(&self, id: DataId) -> &'a [Mark] {
+    pub(super) fn data_marks(&self, id: DataId) -> &'a [Mark] {
         &self.index.data[id.index()].syntax.marks
     }
 
@@ -71,7 +69,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    fn is_type(&self, id: DataId, name: &str) -> bool {
+    pub(super) fn is_type(&self, id: DataId, name: &str) -> bool {
         self.index.data[id.index()].syntax.name == name && self.is_described_data(id)
     }
 
@@ -90,17 +88,6 @@ impl<'a> Model<'a> {
         matches!(ty, Ty::Data(id, _) if self.is_type(*id, "LazyLock") || self.is_type(*id, "LazyCell") || self.is_type(*id, "LocalKey"))
     }
 
-    /// The one type that stands for all iterators.
-    pub(crate) fn is_iterator(&self, ty: &Ty) -> bool {
-        match ty.peeled() {
-            Ty::Data(id, args) if self.is_wrapper(*id) => {
-                args.first().is_some_and(|ty| self.is_iterator(ty))
-            }
-            Ty::Data(id, _) => self.is_type(*id, "Iter"),
-            _ => false,
-        }
-    }
-
     /// Whether a value of this type may borrow from the value it comes from.
     pub(crate) fn borrows(&self, ty: &Ty) -> bool {
         match ty {
@@ -114,80 +101,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// What iterating gives, or with `index` what indexing gives.
-    pub(crate) fn element(&self, ty: &Ty, index: bool) -> Option<Ty> {
-        match ty {
-            Ty::Ref(inner) => {
-                let element = self.element(inner, index)?;
-                let owned = matches!(&**inner, Ty::Data(id, _) if self.is_type(*id, "Iter"));
-                Some(if index || owned {
-                    element
-                } else {
-                    element.reference()
-                })
-            }
-            Ty::Slice(inner) => Some((**inner).clone()),
-            Ty::Data(id, args) => {
-                let name = self.index.data[id.index()].syntax.name;
-                if self.is_described_data(*id) {
-                    match name.as_str() {
-                        "Vec" | "VecDeque" | "Iter" | "HashSet" | "BTreeSet" | "Option"
-                        | "BinaryHeap" | "LinkedList" | "Range" => {
-                            return args.first().cloned();
-                        }
-                        "HashMap" | "BTreeMap" => {
-                            return if index {
-                                args.get(1).cloned()
-                            } else {
-                                Some(Ty::Tuple(args.clone()))
-                            };
-                        }
-                        _ => {}
-                    }
-                    if !index
-                        && let Some(into) =
-                            self.methods(Key::Data(*id), Name::new("into_iter")).first()
-                    {
-                        let output = self.instance(*into, ty);
-                        return match output {
-                            Ty::Data(iter, args) if self.is_type(iter, "Iter") => {
-                                args.first().cloned()
-                            }
-                            _ => None,
-                        };
-                    }
-                }
-                match self.iterator_item(ty) {
-                    Some(item) => Some(item),
-                    None => self.element(&self.deref(ty)?, index),
-                }
-            }
-            Ty::Opaque(bounds) | Ty::Dyn(bounds) => item_of(bounds),
-            _ => None,
-        }
-    }
-
-    /// `Item` of a type that is an iterator or gives one.
-    fn iterator_item(&self, ty: &Ty) -> Option<Ty> {
-        for path in ["std::iter::Iterator", "std::iter::IntoIterator"] {
-            let Some(Def::Trait(id)) = self.known(path) else {
-                continue;
-            };
-            if let Some(implementation) = self.implementation(id, ty) {
-                let types = &self.impls[implementation.index()];
-                let mut learned = HashMap::new();
-                types.self_type.unify(ty, &mut learned);
-                let item = types.assoc.iter().find(|(name, _)| *name == "Item");
-                return Some(
-                    item.map_or(Ty::Unknown, |(_, item)| item.substituted(&learned, true)),
-                );
-            }
-        }
-        None
-    }
-
     /// A function's output for a receiver type.
-    fn instance(&self, id: FunctionId, ty: &Ty) -> Ty {
+    pub(super) fn instance(&self, id: FunctionId, ty: &Ty) -> Ty {
         let mut learned = Substitution::new();
         self.learn_self(id, ty, &mut learned);
         self.signatures[id.index()]
@@ -263,43 +178,6 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// A method of the iterator type, on a type of the workspace that is an iterator.
-    pub(crate) fn iterator_method(&self, ty: &Ty, name: Name) -> Option<(FunctionId, Ty)> {
-        let Ty::Data(id, _) = ty else { return None };
-        if self.is_described_data(*id) && !self.is_type(*id, "Range") {
-            return None;
-        }
-        let item = if self.is_type(*id, "Range") {
-            self.element(ty, false)?
-        } else {
-            self.iterator_item_of(ty)?
-        };
-        self.on_iterator(item, name)
-    }
-
-    fn iterator_item_of(&self, ty: &Ty) -> Option<Ty> {
-        let Some(Def::Trait(id)) = self.known("std::iter::Iterator") else {
-            return None;
-        };
-        self.implementation(id, ty)?;
-        self.iterator_item(ty)
-    }
-
-    fn on_iterator(&self, item: Ty, name: Name) -> Option<(FunctionId, Ty)> {
-        let iter = self.described("std::iter::Iter", vec![item]);
-        let id = self.methods(key(&iter)?, name).first().copied()?;
-        Some((id, iter))
-    }
-
-    /// The same for something that is only known to be an iterator.
-    pub(crate) fn iterator_bound(
-        &self,
-        bounds: &[TyBound],
-        name: Name,
-    ) -> Option<(FunctionId, Ty)> {
-        self.on_iterator(item_of(bounds)?, name)
-    }
-
     /// A trait's method, supertraits included.
     pub(crate) fn trait_function(&self, id: TraitId, name: Name) -> Option<FunctionId> {
         self.trait_function_at(id, name, 0)
@@ -353,47 +231,6 @@ impl<'a> Model<'a> {
             .collect();
         found.dedup();
         found
-    }
-
-    /// Whether a file or socket: `Some(true)` parks, `Some(false)` blocks.
-    pub(crate) fn io(&self, ty: &Ty) -> Option<bool> {
-        match ty.peeled() {
-            Ty::Data(id, args) => match mark(self.data_marks(*id), "io")? {
-                "parks" => Some(true),
-                "through" => self.io(args.first()?),
-                _ => Some(false),
-            },
-            // A trait of the workspace for what is read and written: all that implement it must be files or sockets.
-            Ty::Dyn(bounds) => match bounds.first()? {
-                TyBound::Trait(id, ..) => {
-                    let mut kinds = self
-                        .implementations(*id)
-                        .iter()
-                        .map(|of| self.io(&self.impls[of.index()].self_type));
-                    let first = kinds.next()??;
-                    kinds.all(|kind| kind == Some(first)).then_some(first)
-                }
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    /// The workspace's own `Read` or `Write` behind a call of their other methods.
-    pub(crate) fn own_io(&self, ty: &Ty, name: Name) -> Option<FunctionId> {
-        let Ty::Data(id, _) = ty else { return None };
-        if self.is_described_data(*id) {
-            return None;
-        }
-        let own = match name.as_str() {
-            "write_all" | "write_fmt" | "write_vectored" | "write" => "write",
-            "flush" => "flush",
-            "seek" | "rewind" | "stream_position" => "seek",
-            _ => "read",
-        };
-        self.methods(Key::Data(*id), Name::new(own))
-            .first()
-            .copied()
     }
 
     /// The `Drop` that runs when a value of this type is dropped.
@@ -477,18 +314,6 @@ impl<'a> Model<'a> {
             _ => "_".to_owned(),
         }
     }
-}
-
-fn item_of(bounds: &[TyBound]) -> Option<Ty> {
-    bounds.iter().find_map(|bound| {
-        let (TyBound::Trait(_, _, bindings) | TyBound::External(_, bindings)) = bound else {
-            return None;
-        };
-        bindings
-            .iter()
-            .find(|(name, _)| *name == "Item")
-            .map(|(_, ty)| ty.clone())
-    })
 }
 
 /// Whether an implementation for `pattern` can be one for `ty`.

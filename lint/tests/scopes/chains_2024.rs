@@ -1,3 +1,4 @@
+//! The last part in edition 2024: `let` in conditions.
 
 fn chains() {
     if let Some(_) = M.lock().unwrap().first()

@@ -7,9 +7,11 @@
 mod attribute;
 mod expand;
 mod expr;
+mod function;
 mod item;
 mod macros;
 mod pattern;
+mod statement;
 mod ty;
 
 use std::collections::HashMap;

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::analysis;
+mod analysis;
+
 use crate::config::Config;
 use crate::diagnostic::{Finding, Level, RuleId, Span};
 use crate::input::Input;
