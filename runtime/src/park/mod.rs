@@ -308,3 +308,9 @@ pub(crate) fn raise_cancel() -> ! {
     }
     unreachable!("only a mounted virtual thread is cancelled, and an abandoned one never resumes")
 }
+
+#[cfg(all(test, loom))]
+#[path = "loom.rs"]
+mod loom_model;
+#[cfg(all(test, not(loom)))]
+mod tests;

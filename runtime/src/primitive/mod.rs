@@ -8,11 +8,21 @@ mod bell;
 pub(crate) use bell::Bell;
 
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
-};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{
-    AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
-};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+
+/// What the locks are made of, whose constructors are `const`, as loom's are not. `tests/models` runs their sources on
+/// a stand-in of this.
+pub(crate) mod constant {
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+    pub(crate) use std::time::Instant;
+
+    pub(crate) use parking_lot::{Mutex, MutexGuard};
+
+    /// How often a thread looks again at a lock, with growing pauses, before it waits.
+    pub(crate) const fn spins() -> u32 {
+        5
+    }
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::event::{Operation, Subject};
 use crate::park;
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::constant::{AtomicU64, Ordering};
 use crate::sync::raw::attempt::{self, Attempt, GaveUp};
 use crate::sync::wait_queue::{Line, Place, WaitQueue};
 

@@ -10,7 +10,7 @@ pub use once_lock::OnceLock;
 
 use crate::event::{Operation, Subject};
 use crate::park;
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::constant::{AtomicU64, Ordering};
 use crate::sync::raw::attempt::Attempt;
 use crate::sync::wait_queue::{EVERYTHING, Place, WaitQueue};
 

@@ -21,11 +21,11 @@
 //! [`HAND_OVER_AFTER`] of losing, a waiter sets H. Even then the lock is only offered to it: those who find
 //! that nobody before them can run take it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::event::Subject;
 use crate::park;
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::constant::{AtomicU64, Instant, Ordering, spins};
 use crate::sync::raw::attempt::{Attempt, GaveUp};
 use crate::sync::raw::condition::GiveBack;
 use crate::sync::wait_queue::{Line, Place, WaitQueue};
@@ -37,9 +37,6 @@ const QUEUED: u64 = 1;
 const HAND_OVER: u64 = 1 << 1;
 const PROMISED: u64 = 1 << 2;
 const FLAGS: u64 = QUEUED | HAND_OVER | PROMISED;
-
-/// How often a thread looks again, with growing pauses, before it waits.
-const LOOKS: u32 = 5;
 
 /// See the module's documentation.
 pub(crate) struct Exclusive {
@@ -221,7 +218,7 @@ impl Exclusive {
 
     /// Looks a few times more whether the lock becomes free: most are held for less than a wait costs.
     fn look_again(&self, key: Key) -> bool {
-        for look in 0..LOOKS {
+        for look in 0..spins() {
             let word = self.word.load(Ordering::Relaxed);
             if word & HAND_OVER != 0 {
                 return false;

@@ -24,7 +24,7 @@ use parking_lot::{RawMutex, RawThreadId};
 use crate::event::{PinReason, Subject};
 use crate::park;
 use crate::pin::{self, Pin};
-use crate::primitive::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+use crate::primitive::constant::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 use crate::sync::raw::attempt::{Attempt, GaveUp};
 use crate::sync::raw::condition::GiveBack;
 use crate::sync::raw::level::{Level, Reenter};

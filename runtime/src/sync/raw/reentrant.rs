@@ -3,7 +3,7 @@
 //! **Invariant (depth):** `depth` is read and written only by the owner, so plain loads and stores do; it is
 //! 0 whenever the lock is free.
 
-use crate::primitive::{AtomicU32, Ordering};
+use crate::primitive::constant::{AtomicU32, Ordering};
 use crate::sync::raw::attempt::{Attempt, GaveUp};
 use crate::sync::raw::condition::GiveBack;
 use crate::sync::raw::exclusive::Exclusive;

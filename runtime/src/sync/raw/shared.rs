@@ -16,7 +16,7 @@
 
 use crate::event::Subject;
 use crate::park;
-use crate::primitive::{AtomicU64, Ordering};
+use crate::primitive::constant::{AtomicU64, Ordering};
 use crate::sync::raw::attempt::{Attempt, GaveUp};
 use crate::sync::raw::exclusive::already_held;
 use crate::sync::wait_queue::{EVERYTHING, Line, Place, WaitQueue};

@@ -26,9 +26,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock, Weak};
 
-use parking_lot::{Mutex, MutexGuard};
-
 use crate::park::{PassOn, Waiter};
+use crate::primitive::constant::{Mutex, MutexGuard};
 
 /// What a waiter asks for that leaves no room for anybody else.
 pub(crate) const EVERYTHING: u64 = u64::MAX;

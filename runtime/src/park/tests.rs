@@ -1,0 +1,44 @@
+//! The wait word, step by step.
+
+use super::word::{End, Ended, Place, WaitWord};
+
+#[test]
+fn a_wake_before_the_stop_is_kept() {
+    let word = WaitWord::new();
+    let epoch = word.prepare();
+    assert_eq!(word.end(epoch, End::Done), Ended::Noted);
+    assert_eq!(word.settle(epoch, Place::Unmounted), Err(End::Done));
+}
+
+#[test]
+fn exactly_one_end_wins() {
+    let word = WaitWord::new();
+    let epoch = word.prepare();
+    word.settle(epoch, Place::Unmounted)
+        .expect("nobody ended it");
+    assert_eq!(word.end(epoch, End::Timeout), Ended::Schedule);
+    assert_eq!(word.end(epoch, End::Done), Ended::Missed);
+    assert_eq!(word.ended(), Some(End::Timeout));
+}
+
+#[test]
+fn an_old_epoch_misses() {
+    let word = WaitWord::new();
+    let first = word.prepare();
+    word.close();
+    let second = word.prepare();
+    assert_ne!(first, second);
+    assert_eq!(word.end(first, End::Done), Ended::Missed);
+    assert_eq!(word.ended(), None);
+}
+
+#[test]
+fn an_interrupt_ends_only_waits_that_allow_it() {
+    let word = WaitWord::new();
+    let epoch = word.prepare();
+    assert_eq!(word.end_any(End::Interrupted), Ended::Missed);
+    word.allow(true, false);
+    word.settle(epoch, Place::Held).expect("nobody ended it");
+    assert_eq!(word.end_any(End::Cancelled), Ended::Missed);
+    assert_eq!(word.end_any(End::Interrupted), Ended::Signal);
+}

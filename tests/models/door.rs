@@ -1,0 +1,256 @@
+//! The door as models know it: the runtime's own wait word, carriers that mount one thread at a time, pins, and
+//! revocable wake-ones.
+//!
+//! What is left out: timers (a model's thread may call [`time_out`]), inboxes (a wake reaches its thread at once,
+//! which then waits to be mounted), spans, events.
+
+#[path = "../../runtime/src/park/word.rs"]
+#[expect(dead_code, reason = "the models need a part of it")]
+mod word;
+
+use std::cell::{Cell, RefCell};
+use std::panic::Location;
+use std::sync::Arc;
+
+use loom::sync::Condvar;
+pub(crate) use word::End;
+use word::{Ended, Place, WaitWord};
+
+use crate::event::{Operation, Subject};
+use crate::primitive::{AtomicBool, Ordering, fence};
+
+/// As in the runtime.
+pub(crate) trait PassOn: Send + Sync {
+    fn pass_on(&self, waiter: u64);
+}
+
+/// Mounts one thread at a time.
+#[derive(Default)]
+pub(crate) struct Carrier {
+    is_busy: loom::sync::Mutex<bool>,
+    freed: Condvar,
+    is_stuck: AtomicBool,
+    offers: loom::sync::Mutex<Vec<Offer>>,
+}
+
+struct Record {
+    id: u64,
+    home: Option<Arc<Carrier>>,
+    word: WaitWord,
+    lock: loom::sync::Mutex<()>,
+    signal: Condvar,
+}
+
+#[derive(Clone)]
+pub(crate) struct Waiter {
+    record: Arc<Record>,
+    epoch: u64,
+}
+
+struct Offer {
+    waiter: Waiter,
+    queue: Arc<dyn PassOn>,
+}
+
+pub(crate) struct Wait {
+    pub(crate) subject: Option<Subject>,
+    pub(crate) owner: u64,
+}
+
+#[derive(Default)]
+pub(crate) struct Spell;
+
+loom::thread_local! {
+    static ME: RefCell<Option<Arc<Record>>> = RefCell::new(None);
+    static IS_PINNED: Cell<bool> = Cell::new(false);
+}
+
+thread_local! {
+    /// Of the OS thread, which runs all threads of its models.
+    static NEVER_REVOKE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Breaks the wake rule, to see that the models would notice.
+pub(crate) fn never_revoke() {
+    NEVER_REVOKE.set(true);
+}
+
+fn record() -> Arc<Record> {
+    ME.with(|me| me.borrow().clone().expect("a thread of a model"))
+}
+
+/// The model's own thread: it makes the objects and uses each once.
+pub(crate) fn begin() {
+    ME.with(|me| *me.borrow_mut() = Some(Arc::new(Record::new(u64::MAX >> 4, None))));
+}
+
+/// A whole thread: mounted at its first instruction, gone after its last.
+pub(crate) fn run(id: u64, home: Option<Arc<Carrier>>, body: impl Fn()) {
+    let record = Arc::new(Record::new(id, home));
+    ME.with(|me| *me.borrow_mut() = Some(Arc::clone(&record)));
+    record.mount();
+    body();
+    record.unmount();
+    ME.with(|me| me.borrow_mut().take());
+}
+
+/// Runs `body` without unmounting.
+pub(crate) fn pinned(body: impl FnOnce()) {
+    IS_PINNED.with(|pinned| pinned.set(true));
+    body();
+    IS_PINNED.with(|pinned| pinned.set(false));
+}
+
+impl Record {
+    fn new(id: u64, home: Option<Arc<Carrier>>) -> Self {
+        Self {
+            id,
+            home,
+            word: WaitWord::new(),
+            lock: loom::sync::Mutex::new(()),
+            signal: Condvar::new(),
+        }
+    }
+
+    fn mount(&self) {
+        let Some(home) = &self.home else { return };
+        let mut busy = home.is_busy.lock().expect("no panic");
+        while *busy {
+            busy = home.freed.wait(busy).expect("no panic");
+        }
+        *busy = true;
+    }
+
+    fn unmount(&self) {
+        let Some(home) = &self.home else { return };
+        *home.is_busy.lock().expect("no panic") = false;
+        home.freed.notify_all();
+    }
+
+    fn block(&self) {
+        let mut guard = self.lock.lock().expect("no panic");
+        while self.word.ended().is_none() {
+            guard = self.signal.wait(guard).expect("no panic");
+        }
+    }
+
+    fn end(&self, epoch: u64, end: End) -> bool {
+        match self.word.end(epoch, end) {
+            Ended::Missed => false,
+            Ended::Noted => true,
+            Ended::Schedule | Ended::Signal => {
+                drop(self.lock.lock().expect("no panic"));
+                self.signal.notify_one();
+                true
+            }
+        }
+    }
+}
+
+impl Carrier {
+    fn add_offer(&self, offer: Offer) {
+        self.offers.lock().expect("no panic").push(offer);
+        fence(Ordering::SeqCst);
+        if self.is_stuck.load(Ordering::Relaxed) {
+            self.revoke_offers();
+        }
+    }
+
+    fn revoke_offers(&self) {
+        if NEVER_REVOKE.get() {
+            return;
+        }
+        fence(Ordering::SeqCst);
+        let offers = std::mem::take(&mut *self.offers.lock().expect("no panic"));
+        for offer in offers {
+            if offer.waiter.record.word.is_unaccepted(offer.waiter.epoch) {
+                offer.queue.pass_on(offer.waiter.thread());
+            }
+        }
+    }
+}
+
+impl Waiter {
+    pub(crate) fn offer(&self, queue: &Arc<dyn PassOn>) -> bool {
+        let woke = self.record.end(self.epoch, End::Done);
+        if woke && let Some(home) = &self.record.home {
+            home.add_offer(Offer {
+                waiter: self.clone(),
+                queue: Arc::clone(queue),
+            });
+        }
+        woke
+    }
+
+    pub(crate) fn is_stranded(&self) -> bool {
+        let stuck = |home: &Arc<Carrier>| home.is_stuck.load(Ordering::Relaxed);
+        self.record.word.is_unmounted() && self.record.home.as_ref().is_some_and(stuck)
+    }
+
+    pub(crate) fn thread(&self) -> u64 {
+        self.record.id
+    }
+
+    /// The deadline of that wait passes now.
+    pub(crate) fn time_out(&self) {
+        self.record.end(self.epoch, End::Timeout);
+    }
+}
+
+impl Wait {
+    pub(crate) fn new(_: Operation, _: &'static Location<'static>) -> Self {
+        Self {
+            subject: None,
+            owner: 0,
+        }
+    }
+}
+
+pub(crate) fn me() -> u64 {
+    record().id
+}
+
+pub(crate) fn prepare() -> Waiter {
+    let record = record();
+    let epoch = record.word.prepare();
+    Waiter { record, epoch }
+}
+
+pub(crate) fn wait_in(waiter: Waiter, _: &Wait, _: &mut Spell, _: bool) -> End {
+    let record = waiter.record;
+    let pinned = IS_PINNED.with(Cell::get);
+    match &record.home {
+        Some(_) if !pinned => {
+            // The carrier settles the wait once it has left the thread's stack, before it mounts another.
+            if record.word.settle(waiter.epoch, Place::Unmounted).is_ok() {
+                record.unmount();
+                record.block();
+                record.mount();
+            }
+        }
+        Some(home) => {
+            if record.word.settle(waiter.epoch, Place::Held).is_ok() {
+                home.is_stuck.store(true, Ordering::Relaxed);
+                home.revoke_offers();
+                record.block();
+                home.is_stuck.store(false, Ordering::Relaxed);
+            }
+        }
+        None => {
+            if record.word.settle(waiter.epoch, Place::Held).is_ok() {
+                record.block();
+            }
+        }
+    }
+    let end = record.word.ended().expect("it has ended");
+    record.word.close();
+    end
+}
+
+pub(crate) fn raise_cancel() -> ! {
+    unreachable!("models are not shut down")
+}
+
+pub(crate) fn raise_deadlock() -> ! {
+    unreachable!("models have no watchdog")
+}
