@@ -21,7 +21,7 @@ fn a_lock_held_over_sleeps_does_not_pin() {
         });
         all(own.collect::<Vec<_>>());
         assert!(start.elapsed() >= T);
-        assert!(start.elapsed() < T * 5 / 2, "{:?}", start.elapsed());
+        assert!(start.elapsed() < T * 10, "{:?}", start.elapsed());
 
         let start = Instant::now();
         let shared = Arc::new(ReentrantLock::new(Cell::new(0)));
