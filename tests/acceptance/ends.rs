@@ -1,7 +1,5 @@
 //! Bounded shutdown, interrupts and limits, as the acceptance cases state them.
 
-mod foreign;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -10,7 +8,7 @@ use vt_runtime::event::{Event, WaitOutcome};
 use vt_runtime::sync::{Condition, LockError, Monitor, ReentrantLock, WaitError, mpsc};
 use vt_runtime::thread::{self, Builder, JoinHandle, SleepOutcome, VirtualThread};
 use vt_runtime::{Runtime, SpawnError, native};
-use vt_tests::{BACKENDS, Deadline, Gate, T, runtime};
+use vt_tests::{BACKENDS, Deadline, Gate, T, foreign, runtime};
 
 /// Counts its drops.
 struct Counted(Arc<AtomicUsize>);

@@ -1,7 +1,5 @@
 //! Declared foreign calls, as the acceptance cases state them.
 
-mod foreign;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,7 +7,7 @@ use std::time::Duration;
 use vt_runtime::event::{CarrierState, Event, Operation, PinReason, Pinned};
 use vt_runtime::sync::ReentrantLock;
 use vt_runtime::thread;
-use vt_tests::{BACKENDS, Deadline, Gate, T, runtime};
+use vt_tests::{BACKENDS, Deadline, Gate, T, foreign, runtime};
 
 /// The states of all `NativeCall` records with that label.
 fn states(events: &[Event], label: &str) -> Vec<CarrierState> {
@@ -106,7 +104,7 @@ fn oc_11_an_up_call_that_waits_is_pinned() {
         assert_eq!(events[0].native.as_deref(), Some("c_call_back"));
         assert_eq!(
             &*events[0].pinned_at.as_ref().expect("known").file,
-            "tests/acceptance/foreign.rs"
+            "tests/support/foreign.rs"
         );
         let walls = capture
             .events(&runtime)

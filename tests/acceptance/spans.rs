@@ -11,7 +11,10 @@ use vt_tests::{BACKENDS, Deadline, T};
 
 /// Notes for each event of the test and each pin in which span it was recorded, and the pin's own word for it.
 #[derive(Clone, Default)]
-struct Notes(Arc<Mutex<Vec<(String, Option<String>)>>>);
+struct Notes(Arc<Mutex<Vec<Note>>>);
+
+/// What was noted, and the span it was in.
+type Note = (String, Option<String>);
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Notes {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {

@@ -8,6 +8,7 @@
 
 mod capture;
 mod deadline;
+pub mod foreign;
 mod gate;
 
 pub use capture::{Capture, line_of};

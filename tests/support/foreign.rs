@@ -11,18 +11,18 @@ unsafe extern "C" {
     fn c_call_back(f: extern "C" fn(*mut c_void), data: *mut c_void);
 }
 
-/// Sleeps in the kernel.
-pub(crate) fn block(ms: i32) {
+/// Sleeps in the kernel for that many milliseconds.
+pub fn block(ms: i32) {
     native::call("c_block", || c_block(ms));
 }
 
-/// Uses processor time.
-pub(crate) fn spin(cpu_ms: i32) {
+/// Uses that many milliseconds of processor time.
+pub fn spin(cpu_ms: i32) {
     native::call("c_spin", || c_spin(cpu_ms));
 }
 
 /// Calls `f` back from C, once.
-pub(crate) fn call_back<F: FnMut()>(mut f: F) {
+pub fn call_back<F: FnMut()>(mut f: F) {
     extern "C" fn up<F: FnMut()>(data: *mut c_void) {
         // SAFETY: `data` is the `f` below, which C gives back while `call_back` still borrows it.
         let f = unsafe { &mut *data.cast::<F>() };
