@@ -289,7 +289,11 @@ impl<'a> Flow<'_, 'a> {
                     let owns = self.guard_kind(&ty).is_some() || (consumed != 0 && ty.is_unknown());
                     Value {
                         held: if owns { consumed } else { 0 },
-                        via: via | consumed,
+                        via: if ty.is_unknown() || self.model.borrows(&ty) {
+                            via | consumed
+                        } else {
+                            0
+                        },
                         ..Value::of(ty)
                     }
                 })

@@ -232,8 +232,9 @@ impl<'a> Flow<'_, 'a> {
             .model
             .element(&iterable.ty, false)
             .unwrap_or(Ty::Unknown);
+        let borrowed = item.is_unknown() || self.model.borrows(&item);
         let item = Value {
-            via: reach,
+            via: if borrowed { reach } else { 0 },
             ..Value::of(item)
         };
         let mut after = State::unreachable();

@@ -26,7 +26,9 @@ impl<'a> Flow<'_, 'a> {
                     bound.ty = bound.ty.reference();
                     bound.via |= self.reach(value);
                 } else if let Some(slot) = value.slot.inspect(|slot| {
-                    self.moved.insert(*slot);
+                    if !value.ty.is_reference() {
+                        self.moved.insert(*slot);
+                    }
                 }) && (self.guard_kind(&value.ty).is_some()
                     || matches!(value.ty, Ty::Closure(_) | Ty::Future(_))
                     || (value.ty.is_unknown() && value.whole))
