@@ -1,4 +1,4 @@
-//! From a command line to an [`Input`](crate::Input): which crates, which files, which `cfg`.
+//! From a command line to an [`Input`]: which crates, which files, which `cfg`.
 //!
 //! The only module that reads the checked code from the disk or starts a process because of it.
 //! **Invariant:** of cargo only `metadata --no-deps` is run, from the file system's root. That reads manifests and

@@ -1,4 +1,4 @@
-//! [`local!`](super::local): a value for each virtual thread.
+//! `local!`: a value for each virtual thread.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -41,7 +41,7 @@ macro_rules! __local {
     };
 }
 
-/// The name of a value that each virtual thread has for itself; made by [`local!`](super::local).
+/// The name of a value that each virtual thread has for itself; made by `local!`.
 pub struct LocalKey<T: 'static> {
     init: fn() -> T,
 }

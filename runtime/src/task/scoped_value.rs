@@ -33,7 +33,7 @@ macro_rules! __scoped_value {
 }
 
 /// A value that is bound for the duration of a call, and seen by what that calls and by subtasks forked in it.
-/// Made by [`scoped_value!`](super::scoped_value).
+/// Made by `scoped_value!`.
 ///
 /// Unlike a local it cannot be changed by those who see it, needs no cleaning up, and belongs to a call, not to a
 /// thread.
