@@ -51,21 +51,3 @@ fn a_wake_is_neither_lost_nor_doubled_when_it_unmounts() {
 fn nor_when_it_keeps_its_carrier() {
     play(Place::Held);
 }
-
-#[test]
-fn a_late_waker_misses_the_next_wait() {
-    loom::model(|| {
-        let word = Arc::new(WaitWord::new());
-        let first = word.prepare();
-        let late = {
-            let word = Arc::clone(&word);
-            thread::spawn(move || word.end(first, End::Done))
-        };
-        word.close();
-        let second = word.prepare();
-        let _ = word.settle(second, Place::Unmounted);
-        let ended = late.join().expect("no panic");
-        assert!(matches!(ended, Ended::Missed | Ended::Noted), "{ended:?}");
-        assert_eq!(word.ended(), None, "the second wait goes on");
-    });
-}
