@@ -52,6 +52,9 @@ impl Names {
                 && resolved.used == glob.path.segments.len()
             {
                 found.push(resolved.def);
+            } else if let [krate] = glob.path.segments.as_slice() {
+                // A loose file names crates that no manifest declares.
+                found.push(Def::External(krate.name));
             }
         }
         self.globs[module.index()] = Some(found);

@@ -271,7 +271,40 @@ impl Names {
                 return found;
             }
         }
-        None
+        self.foreign_glob(index, module, name, namespace)
+    }
+
+    /// A function through `use libc::*`; std's prelude is nearer than what nobody describes.
+    fn foreign_glob(
+        &self,
+        index: &Index<'_>,
+        module: ModuleId,
+        name: Name,
+        namespace: Namespace,
+    ) -> Option<Def> {
+        if namespace != Namespace::Values || Some(module) == self.prelude {
+            return None;
+        }
+        let mut foreign =
+            self.globs[module.index()]
+                .iter()
+                .flatten()
+                .filter_map(|glob| match glob {
+                    Def::External(path) => {
+                        let krate = path.as_str().split("::").next().unwrap_or_default();
+                        (krate == "libc" || krate.ends_with("_sys")).then_some(*path)
+                    }
+                    _ => None,
+                });
+        let path = foreign.next()?;
+        let prelude = self.prelude?;
+        if self
+            .member(index, prelude, name, namespace, GLOB_DEPTH)
+            .is_some()
+        {
+            return None;
+        }
+        Some(Def::External(Name::new(&format!("{path}::{name}"))))
     }
 
     fn external(&self, index: &Index<'_>, krate: usize, name: Name) -> Option<Def> {
