@@ -111,6 +111,23 @@ impl Names {
                 result = found.or(result);
             }
         }
+        if result.is_none() && namespace == Namespace::Types {
+            // `use some_sys as ffi` in a loose file, which no manifest explains.
+            let alone = index.modules[module.index()].imports[&name]
+                .iter()
+                .find_map(|import| match import.path.segments.as_slice() {
+                    [krate]
+                        if krate
+                            .name
+                            .as_str()
+                            .starts_with(|first: char| first.is_ascii_lowercase()) =>
+                    {
+                        Some(krate.name)
+                    }
+                    _ => None,
+                });
+            result = alone.map(Def::External);
+        }
         self.imported.insert((module, name, namespace), result);
         result
     }
