@@ -26,6 +26,7 @@ fn main() {
         .expect("a backend");
     match &*case {
         "rust" => on_a_virtual_thread(stacks, || assert_eq!(recurse(0), 0)),
+        // vt-lint: allow(native-undeclared) -- overflows on purpose, before it could return
         "c" => on_a_virtual_thread(stacks, || assert_eq!(c_recurse(0), 0)),
         "null" => on_a_virtual_thread(stacks, follow_a_null_pointer),
         "main" => {

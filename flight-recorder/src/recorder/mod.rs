@@ -241,13 +241,17 @@ impl FlightRecorder {
 
     /// Everything a dump of now holds.
     fn contents(&self, last: Option<Duration>, destination: &str, reason: &str) -> Contents {
+        // Looked up before the lock: the recording goes on meanwhile.
+        let carriers = environment::carrier_threads();
         let mut engine = self.shared.engine.lock();
-        self.gather(&mut engine, last, destination, reason)
+        // vt-lint: allow(blocking-in-guard-indirect) -- reads two files of /proc that never wait
+        self.gather(&mut engine, carriers, last, destination, reason)
     }
 
     fn gather(
         &self,
         engine: &mut Engine,
+        carriers: Vec<(u64, u64)>,
         last: Option<Duration>,
         destination: &str,
         reason: &str,
@@ -265,7 +269,7 @@ impl FlightRecorder {
             sites: engine.sites().rows(),
             lost: engine.lost(&shared.intake),
             about: engine.about(shared.runtime.pin_threshold(), destination, reason),
-            carriers: environment::carrier_threads(),
+            carriers,
             anchor: clock::Anchor::take(),
         }
     }
@@ -299,12 +303,14 @@ impl FlightRecorder {
     /// Dumps at the process's exit.
     fn exit(&self, path: &Path) {
         // A dump in the making on a thread that no longer runs must not hold the exit for ever.
+        let carriers = environment::carrier_threads();
         let Some(mut engine) = self.shared.engine.try_lock_for(EXIT_LIMIT) else {
             eprintln!("vt-flight-recorder: no dump on exit: another one did not end in time");
             return;
         };
         let destination = path.display().to_string();
-        let contents = self.gather(&mut engine, None, &destination, "exit");
+        // vt-lint: allow(blocking-in-guard-indirect) -- reads two files of /proc that never wait
+        let contents = self.gather(&mut engine, carriers, None, &destination, "exit");
         drop(engine);
         if let Err(error) = self.write(&contents, path) {
             eprintln!("vt-flight-recorder: no dump on exit: {error}");
@@ -323,6 +329,7 @@ struct SharedSymbols(Arc<Mutex<InProcess>>);
 
 impl Symbolizer for SharedSymbols {
     fn functions(&mut self, address: u64) -> Vec<Function> {
+        // vt-lint: allow(blocking-in-guard-indirect) -- shared so that debug information is loaded once; only dumps wait
         self.0.lock().functions(address)
     }
 }

@@ -117,7 +117,10 @@ impl Shared {
         let (shared, face) = (Arc::clone(self), Arc::clone(&carrier));
         let dispatch = self.dispatch.clone();
         let name = format!("{}-{id}", self.settings.thread_name);
+        // The carrier starts its loop when others can find it: its own first thread may ask for it by number.
+        let (found, findable) = std::sync::mpsc::channel();
         std::thread::Builder::new().name(name).spawn(move || {
+            let Ok(()) = findable.recv() else { return };
             let _default = dispatch.as_ref().map(tracing::dispatcher::set_default);
             face.tid.store(
                 rustix::thread::gettid()
@@ -132,12 +135,15 @@ impl Shared {
         // Only the builder and the compensator start carriers, one at a time.
         let _ = self.carriers[id].set(carrier);
         self.started.fetch_add(1, Ordering::Release);
+        // It waits for nothing else.
+        let _ = found.send(());
         Ok(())
     }
 
     /// The carrier with that number, which a mounted thread or an index below `carrier_count` proves started.
     pub(crate) fn carrier(&self, id: usize) -> &Arc<Carrier> {
-        self.carriers[id].wait()
+        let carrier = self.carriers[id].get();
+        carrier.expect("threads and indices name carriers that were started")
     }
 
     pub(crate) fn carriers(&self) -> impl Iterator<Item = &Arc<Carrier>> {

@@ -72,6 +72,7 @@ impl Barrier {
         let mut state = self.state.lock();
         let round = state.round;
         state.arrived += 1;
+        // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let mut line = self.queue.lock();
         if state.arrived >= self.size {
             state.arrived = 0;
@@ -95,6 +96,7 @@ impl Barrier {
             let ended = attempt.wait(waiter, 0);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
             let state = self.state.lock();
+            // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
             line = self.queue.lock();
             if state.round != round {
                 drop(state);

@@ -178,6 +178,7 @@ impl<T> Channel<T> {
             return Ok(());
         }
         let counted = Counted::new(self, &mut state);
+        // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let mut line = self.waiting_senders.lock();
         let mut waiter = park::prepare();
         let place = Place::join(&self.waiting_senders, &mut line, waiter.clone(), 1);
@@ -205,6 +206,7 @@ impl<T> Channel<T> {
             was_called = true;
             state = self.state.lock();
             waiter = park::prepare();
+            // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
             line = self.waiting_senders.lock();
             place.rejoin(&mut line, waiter.clone());
         }
