@@ -1,7 +1,7 @@
 //! As much HTTP/1.1 as the demo needs: `POST /orders/<customer>?cents=<amount>`, keep-alive, no bodies in.
 
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use vt_runtime::net::{TcpListener, TcpStream};
@@ -10,13 +10,14 @@ use vt_runtime::{Runtime, thread};
 use crate::checkout::{self, Checkout, Order};
 use crate::database::Database;
 
-/// Serves checkouts on a free port of loopback: a virtual thread for each connection.
+/// Serves checkouts on that port of loopback, on a free one if it is 0: a virtual thread for each connection.
 pub(crate) fn serve<C: Checkout>(
     runtime: &Runtime,
+    port: u16,
     checkout: C,
     database: Arc<Database>,
 ) -> io::Result<SocketAddr> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
     let address = listener.local_addr()?;
     let checkout = Arc::new(checkout);
     runtime.spawn(move || {

@@ -61,6 +61,7 @@ impl Phase {
     pub(crate) fn run<C: Checkout>(
         name: &str,
         folder: &Path,
+        port: u16,
         time: Duration,
     ) -> Result<Self, Failure> {
         let start = |builder: RuntimeBuilder| builder.carriers(CARRIERS).build();
@@ -78,8 +79,9 @@ impl Phase {
         let database = Arc::new(database);
         let provider = payments::serve(&world).map_err(Failure::while_("the payment provider"))?;
         let checkout = C::new(load::CLIENTS, provider);
-        let server = http::serve(&service, checkout, Arc::clone(&database))
-            .map_err(Failure::while_("the service"))?;
+        let server = http::serve(&service, port, checkout, Arc::clone(&database)).map_err(
+            Failure::while_(&format!("the service on port {port} of loopback")),
+        )?;
         let measured = load::drive(&world, server, time).map_err(Failure::while_("an order"))?;
 
         let written = database
@@ -91,7 +93,13 @@ impl Phase {
                 measured.orders
             )));
         }
-        service.flush_events();
+        // The listener goes with its thread, so that the next phase finds the port free.
+        for runtime in [&world, &service] {
+            let report = runtime.shutdown(Duration::from_millis(100));
+            if !report.is_complete() {
+                return Err(Failure::new(format!("a runtime did not end: {report:?}")));
+            }
+        }
         let pins: Vec<Pinned> = recorder
             .snapshot()
             .into_iter()
