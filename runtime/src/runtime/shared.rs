@@ -388,8 +388,9 @@ impl Shared {
         error
     }
 
-    /// Hands everything recorded so far to the subscriber.
+    /// Hands everything recorded so far to the subscriber, undeclared blocking that has ended included.
     pub(crate) fn flush_events(&self, limit: Duration) -> bool {
+        self.watchdog.look_now(limit / 2);
         self.hub.flush(limit)
     }
 }

@@ -15,7 +15,7 @@ mod stack;
 mod syscalls;
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -47,8 +47,19 @@ const LEAST_SELF_LOCK: u64 = 500_000_000;
 #[derive(Default)]
 pub(crate) struct Watchdog {
     bell: Bell,
-    lock: Mutex<bool>,
+    rounds: Mutex<Rounds>,
     signal: Condvar,
+    looked: Condvar,
+}
+
+/// Its looks, counted.
+#[derive(Default)]
+struct Rounds {
+    /// Look now, whatever the period.
+    stirred: bool,
+    begun: u64,
+    /// The number of the last look that is over; the greatest there is once there will be no more.
+    over: u64,
 }
 
 impl Watchdog {
@@ -61,21 +72,41 @@ impl Watchdog {
 
     /// The runtime is gone or shutting down.
     pub(crate) fn wake(&self) {
-        *self.lock.lock() = true;
+        self.rounds.lock().stirred = true;
         self.signal.notify_one();
     }
 
+    /// Waits, at most `limit`, for a look that begins after this call: what has ended by now is reported then.
+    pub(crate) fn look_now(&self, limit: Duration) {
+        let deadline = Instant::now() + limit;
+        let mut rounds = self.rounds.lock();
+        let wanted = rounds.begun + 1;
+        rounds.stirred = true;
+        self.signal.notify_one();
+        while rounds.over < wanted && !self.looked.wait_until(&mut rounds, deadline).timed_out() {}
+    }
+
+    fn begin_look(&self) {
+        self.rounds.lock().begun += 1;
+    }
+
+    fn end_look(&self, is_last: bool) {
+        let mut rounds = self.rounds.lock();
+        rounds.over = if is_last { u64::MAX } else { rounds.begun };
+        self.looked.notify_all();
+    }
+
     fn sleep(&self, period: Option<Duration>) {
-        let mut stirred = self.lock.lock();
-        if !*stirred {
+        let mut rounds = self.rounds.lock();
+        if !rounds.stirred {
             match period {
                 Some(period) => {
-                    self.signal.wait_for(&mut stirred, period);
+                    self.signal.wait_for(&mut rounds, period);
                 }
-                None => self.signal.wait(&mut stirred),
+                None => self.signal.wait(&mut rounds),
             }
         }
-        *stirred = false;
+        rounds.stirred = false;
         self.bell.get_up();
     }
 }
@@ -94,7 +125,10 @@ fn run(runtime: &Weak<Shared>) {
     let mut suspicions = Suspicions::default();
     let mut period = SHORTEST_PERIOD;
     let mut stacks_due = 0;
-    while let Some(shared) = runtime.upgrade().filter(|shared| !shared.may_end()) {
+    while let Some(shared) = runtime.upgrade() {
+        // Asked first: what ends before the last look is still seen by it.
+        let is_last = shared.may_end();
+        shared.watchdog.begin_look();
         let now = event::now().0;
         let mut stays = false;
         let mut idle = true;
@@ -106,6 +140,10 @@ fn run(runtime: &Weak<Shared>) {
             idle &= carrier.is_asleep();
         }
         deadlock::look(&shared, &mut suspicions, now);
+        shared.watchdog.end_look(is_last);
+        if is_last {
+            return;
+        }
         let gives_back = now >= stacks_due && shared.stacks.give_back_idle();
         if now >= stacks_due && !gives_back {
             stacks_due = now + STACKS_KEPT;
