@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tracing::Dispatch;
 
-use super::settings::{DeadlockPolicy, SettingError, Settings};
+use super::settings::{DeadlockPolicy, MOST_CARRIERS, SettingError, Settings};
 use super::{Runtime, Shared};
 use crate::continuation::{self, Stacks};
 use crate::event::Hub;
@@ -95,6 +95,14 @@ impl RuntimeBuilder {
         self
     }
 
+    fn countable(mut self, carriers: usize) -> Self {
+        if carriers > MOST_CARRIERS {
+            self.invalid
+                .get_or_insert("a runtime has at most 4096 carriers");
+        }
+        self.positive(carriers, "a runtime needs at least one carrier")
+    }
+
     /// Which backend switches stacks (`VT_STACKS`).
     pub fn stacks(self, stacks: Stacks) -> Self {
         self.set(|settings| settings.stacks = stacks)
@@ -102,16 +110,15 @@ impl RuntimeBuilder {
 
     /// How many carriers run virtual threads (`VT_CARRIERS`; by default one for each core, at least two).
     pub fn carriers(self, carriers: usize) -> Self {
-        self.positive(carriers, "a runtime needs at least one carrier")
-            .set(|settings| {
-                settings.carriers = carriers;
-                settings.max_carriers = settings.max_carriers.max(carriers);
-            })
+        self.countable(carriers).set(|settings| {
+            settings.carriers = carriers;
+            settings.max_carriers = settings.max_carriers.max(carriers);
+        })
     }
 
     /// How many carriers there may be, spare ones included (`VT_MAX_CARRIERS`).
     pub fn max_carriers(self, carriers: usize) -> Self {
-        self.positive(carriers, "a runtime needs at least one carrier")
+        self.countable(carriers)
             .set(|settings| settings.max_carriers = carriers)
     }
 
@@ -176,6 +183,11 @@ impl RuntimeBuilder {
         let settings = self.settings.map_err(BuildError::Setting)?;
         if settings.max_carriers < settings.carriers {
             return Err(BuildError::Invalid("max_carriers is lower than carriers"));
+        }
+        if settings.thread_name.contains('\0') {
+            return Err(BuildError::Invalid(
+                "thread_name must not contain a null byte",
+            ));
         }
         continuation::install_fault_handler();
         let carriers = settings.carriers;

@@ -6,6 +6,9 @@ use std::time::Duration;
 use crate::continuation::{DEFAULT_STACK_SIZE, Stacks};
 use crate::event::{DEFAULT_CAPACITY, DEFAULT_PIN_THRESHOLD};
 
+/// More carriers than any machine has cores for; each has its tables from the start.
+pub(super) const MOST_CARRIERS: usize = 4096;
+
 /// Spare and dedicated carriers allowed beyond the regular ones, unless the user says otherwise.
 const SPARES: usize = 64;
 /// OS threads of the offload pool, unless the user says otherwise.
@@ -73,8 +76,9 @@ impl Settings {
                 .map(|value| parse_count(name, &value, least))
                 .transpose()
         };
-        let carriers = number("VT_CARRIERS", 1)?.unwrap_or(cores.max(2));
-        let max_carriers = number("VT_MAX_CARRIERS", 1)?.unwrap_or(carriers + SPARES);
+        let carriers = number("VT_CARRIERS", 1)?.unwrap_or(cores.clamp(2, MOST_CARRIERS));
+        let max_carriers =
+            number("VT_MAX_CARRIERS", 1)?.unwrap_or((carriers + SPARES).min(MOST_CARRIERS));
         let stacks = match variable("VT_STACKS") {
             None => Stacks::default(),
             Some(value) => value.parse().map_err(|_| SettingError {
@@ -109,11 +113,11 @@ fn parse_count(name: &'static str, value: &str, least: usize) -> Result<usize, S
     value
         .parse()
         .ok()
-        .filter(|&count| count >= least)
+        .filter(|count| (least..=MOST_CARRIERS).contains(count))
         .ok_or_else(|| SettingError {
             name,
             value: value.to_owned(),
-            expected: "a whole number from 1",
+            expected: "a whole number from 1 to 4096",
         })
 }
 
@@ -191,7 +195,12 @@ mod tests {
         let error = with("VT_CARRIERS", "0").expect_err("no carrier");
         assert_eq!(
             error.to_string(),
-            "VT_CARRIERS is \"0\", expected a whole number from 1"
+            "VT_CARRIERS is \"0\", expected a whole number from 1 to 4096"
+        );
+        let error = with("VT_MAX_CARRIERS", "99999999").expect_err("too many");
+        assert_eq!(
+            error.to_string(),
+            "VT_MAX_CARRIERS is \"99999999\", expected a whole number from 1 to 4096"
         );
         let error = with("VT_PIN_THRESHOLD", "20").expect_err("no unit");
         assert_eq!(

@@ -9,7 +9,7 @@ use crate::carrier::Status;
 use crate::current;
 use crate::event::Operation;
 use crate::park::{self, Record, Wait};
-use crate::thread::ThreadInfo;
+use crate::thread::{ThreadInfo, ThreadState};
 
 /// How long cancelled threads may take to unwind, as a share of the caller's limit and at least this.
 const LEAST_UNWINDING: Duration = Duration::from_millis(50);
@@ -20,7 +20,7 @@ const LEAST_UNWINDING: Duration = Duration::from_millis(50);
 pub struct ShutdownReport {
     /// Ended by themselves within the limit.
     pub finished: Vec<ThreadInfo>,
-    /// Unwound at a wait; their destructors ran.
+    /// Unwound at a wait, or dropped before they began; their destructors ran.
     pub cancelled: Vec<ThreadInfo>,
     /// Still there: they swallowed the cancellation, or never came to a wait. Their stacks are leaked.
     pub refused: Vec<ThreadInfo>,
@@ -50,7 +50,12 @@ pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport
     shared.stop();
     let start = Instant::now();
     if !wait_for_ends(shared, &records, start + limit) {
-        for record in records.iter().filter(|record| !record.has_ended()) {
+        // Those that have not begun first: another's end is not to let them begin.
+        let (begun, unstarted): (Vec<_>, Vec<_>) = records
+            .iter()
+            .filter(|record| !record.has_ended())
+            .partition(|record| ThreadInfo::of(record).state != ThreadState::New);
+        for record in unstarted.into_iter().chain(begun) {
             record.cancel();
         }
         wait_for_ends(

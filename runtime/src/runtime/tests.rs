@@ -223,3 +223,76 @@ fn undeclared_blocking_is_seen_from_outside() {
         }
     });
 }
+
+#[test]
+fn a_joined_panic_is_the_joiners_and_only_others_are_the_scopes() {
+    on_both(1, |runtime| {
+        let taken = runtime.run(|| {
+            thread::scope(|s| {
+                s.spawn(|| panic!("on purpose, joined"))
+                    .join()
+                    .expect_err("it panicked")
+            })
+        });
+        assert_eq!(taken.downcast_ref(), Some(&"on purpose, joined"));
+        let left = runtime.spawn(|| {
+            thread::scope(|s| {
+                s.spawn(|| panic!("on purpose, not joined"));
+            });
+        });
+        let payload = left.join().expect_err("nobody took the panic");
+        assert_eq!(payload.downcast_ref(), Some(&"a scoped thread panicked"));
+    });
+}
+
+/// Panics when dropped.
+struct Faulty;
+
+impl Drop for Faulty {
+    fn drop(&mut self) {
+        panic!("on purpose, in a destructor");
+    }
+}
+
+#[test]
+fn a_thread_cancelled_before_it_began_is_dropped_and_reported_as_cancelled() {
+    on_both(1, |runtime| {
+        let (begins, begun) = std::sync::mpsc::channel();
+        runtime.spawn(move || {
+            begins.send(()).expect("the test waits for it");
+            pinned::critical("nobody else begins", thread::park);
+        });
+        begun.recv().expect("it begins");
+        let faulty = Faulty;
+        let never = runtime.spawn(move || {
+            let _faulty = &faulty;
+            unreachable!("its runtime shuts down first");
+        });
+        let id = never.thread().id();
+        let report = runtime.shutdown(Duration::ZERO);
+        assert!(
+            report.cancelled.iter().any(|info| info.id == id),
+            "{report:?}"
+        );
+        never.join().expect_err("it never began");
+    });
+}
+
+#[test]
+fn numbers_and_names_that_make_no_runtime_are_refused() {
+    for (builder, complaint) in [
+        (Runtime::builder().carriers(0), "at least one carrier"),
+        (
+            Runtime::builder().carriers(usize::MAX),
+            "at most 4096 carriers",
+        ),
+        (
+            Runtime::builder().max_carriers(usize::MAX),
+            "at most 4096 carriers",
+        ),
+        (Runtime::builder().thread_name("a\0b"), "null byte"),
+    ] {
+        let error = builder.build().expect_err(complaint).to_string();
+        assert!(error.contains(complaint), "{error}");
+    }
+}

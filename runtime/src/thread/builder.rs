@@ -112,7 +112,10 @@ where
     let body = Box::new(move || {
         // Cancelled before its first instruction: it must not begin.
         if current::record().is_cancelled() {
-            drop((f, theirs));
+            // What it captured may panic or wait when dropped: neither must unwind into the continuation.
+            let dropped = catch_unwind(AssertUnwindSafe(move || drop((f, theirs))));
+            let _ = dropped.map_err(std::mem::forget);
+            current::record().raise_cancel_once();
             return then(false);
         }
         let result = catch_unwind(AssertUnwindSafe(f));

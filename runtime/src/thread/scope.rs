@@ -16,14 +16,15 @@ use super::handle::{wait_for_end, wait_for_end_lending};
 use super::outcome::Packet;
 use super::{Ended, VirtualThread, lent};
 use crate::park::{Cancelled, Record};
-use crate::primitive::{AtomicBool, Ordering};
+use crate::primitive::{AtomicUsize, Ordering};
 use crate::runtime::{Runtime, SpawnError};
 
 /// What the threads of a scope share with its owner.
 #[derive(Default)]
 struct State {
     children: Mutex<Vec<Arc<Record>>>,
-    a_child_panicked: AtomicBool,
+    /// Panics that no join has taken.
+    untaken_panics: AtomicUsize,
 }
 
 /// A scope to spawn borrowing threads in; see [`scope`].
@@ -38,6 +39,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 pub struct ScopedJoinHandle<'scope, T> {
     thread: VirtualThread,
     packet: Packet<T>,
+    state: Arc<State>,
     scope: PhantomData<&'scope ()>,
 }
 
@@ -90,7 +92,7 @@ where
     }
     match result {
         Err(payload) => resume_unwind(payload),
-        Ok(_) if scope.state.a_child_panicked.load(Ordering::Relaxed) => {
+        Ok(_) if scope.state.untaken_panics.load(Ordering::Relaxed) > 0 => {
             panic!("a scoped thread panicked")
         }
         Ok(value) => value,
@@ -131,10 +133,10 @@ impl<'scope> Scope<'scope, '_> {
     {
         // Held over the spawn: the owner must find the child before it can end.
         let mut children = self.state.children.lock();
-        let packet_taken = Arc::clone(&self.state);
+        let state = Arc::clone(&self.state);
         let then = move |panicked: bool| {
             if panicked {
-                packet_taken.a_child_panicked.store(true, Ordering::Relaxed);
+                state.untaken_panics.fetch_add(1, Ordering::Relaxed);
             }
         };
         // SAFETY: the record goes into `children` before the lock is given back, and `scope` waits, lending, for each
@@ -145,6 +147,7 @@ impl<'scope> Scope<'scope, '_> {
         Ok(ScopedJoinHandle {
             thread: VirtualThread { record },
             packet,
+            state: Arc::clone(&self.state),
             scope: PhantomData,
         })
     }
@@ -164,6 +167,10 @@ impl<T> ScopedJoinHandle<'_, T> {
     pub fn join(self) -> std::thread::Result<T> {
         wait_for_end(&self.thread.record, false, Location::caller());
         let result = self.packet.take();
+        if matches!(result, Some(Err(_))) {
+            // Counted before the thread ended.
+            self.state.untaken_panics.fetch_sub(1, Ordering::Relaxed);
+        }
         result.unwrap_or_else(|| Err(Box::new(Ended)))
     }
 
