@@ -150,3 +150,46 @@ fn main_runs_on_the_carriers_it_asks_for() {
         .run(move || ExitCode::from(carriers()));
     assert_eq!(format!("{code:?}"), format!("{:?}", ExitCode::from(3)));
 }
+
+#[vt_runtime::test(should_pin, carriers = 1)]
+fn undeclared_blocking_up_to_the_end_counts() {
+    // Long enough for two looks from outside on a busy machine.
+    let (_open, closed) = std::sync::mpsc::channel::<()>();
+    let ended = closed.recv_timeout(Duration::from_millis(150));
+    assert!(ended.is_err());
+}
+
+#[test]
+fn a_watched_closure_tells_its_pins_and_those_of_its_children() {
+    let (answer, report) = pinned::watch(|| {
+        thread::spawn(pinned_wait);
+        pinned_wait();
+        7
+    });
+    assert_eq!((answer, report.count(), report.lost()), (7, 2, 0));
+    assert!(report.longest() >= MOMENT && report.total() >= report.longest());
+    let text = report.to_string();
+    assert!(
+        text.starts_with("2 waits kept their carriers\n\n1. virtual thread #"),
+        "{text}"
+    );
+    let place = format!("{}:{PINNED_WAIT}:", file!());
+    assert_eq!(text.matches(&place).count(), 4, "{text}");
+}
+
+#[test]
+fn a_watched_closure_without_pins_has_an_empty_report() {
+    let (_, report) = pinned::watch(|| thread::sleep(MOMENT));
+    assert!(report.is_empty());
+    assert_eq!(report.to_string(), "no wait kept its carrier");
+}
+
+#[test]
+fn watching_from_a_virtual_thread_leaves_its_runtime_alone() {
+    let handle = thread::spawn(|| {
+        let (borrowed, report) = pinned::watch(pinned::is_pinned);
+        thread::sleep(MOMENT);
+        (borrowed, report.count())
+    });
+    assert_eq!(handle.join().expect("no panic"), (false, 0));
+}

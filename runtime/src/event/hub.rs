@@ -193,6 +193,11 @@ impl Hub {
         self.service.flush(limit)
     }
 
+    /// Before each flush calls `gather`, which makes what is known but not recorded yet a record.
+    pub(crate) fn gather_with(&self, gather: impl Fn(Duration) + Send + Sync + 'static) {
+        self.service.gather_with(Box::new(gather));
+    }
+
     /// Flushes, for a bounded time, when the process exits.
     pub(crate) fn flush_at_exit(&self) {
         exit::flush(&self.service);

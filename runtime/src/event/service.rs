@@ -64,6 +64,9 @@ struct Counters {
     panics: AtomicU64,
 }
 
+/// Waits, at most that long, until everything that has ended is recorded.
+pub(super) type Gather = dyn Fn(Duration) + Send + Sync;
+
 /// The service of one runtime.
 pub(super) struct Service {
     pump: Mutex<Pump>,
@@ -75,6 +78,8 @@ pub(super) struct Service {
     served: Mutex<Served>,
     done: Condvar,
     counters: Counters,
+    /// Makes what is known but not recorded yet a record, before a flush.
+    gather: OnceLock<Box<Gather>>,
     /// The process that has the thread: after a fork the child has only the memory of it.
     process: u32,
 }
@@ -97,6 +102,7 @@ impl Service {
             served: Mutex::default(),
             done: Condvar::new(),
             counters: Counters::default(),
+            gather: OnceLock::new(),
             process: std::process::id(),
         });
         let own = Arc::clone(&service);
@@ -124,6 +130,11 @@ impl Service {
         if let Some(thread) = self.thread.get() {
             thread.unpark();
         }
+    }
+
+    /// Before each flush calls `gather`. The first one stays.
+    pub(super) fn gather_with(&self, gather: Box<Gather>) {
+        let _ = self.gather.set(gather);
     }
 
     /// Ends the thread once everything recorded is emitted; does not wait for it.
@@ -159,6 +170,9 @@ impl Service {
             return false;
         }
         let deadline = Instant::now().checked_add(limit);
+        if let Some(gather) = self.gather.get() {
+            gather(limit / 2);
+        }
         let Some(thread) = self.thread.get() else {
             return self.flush_here(limit);
         };

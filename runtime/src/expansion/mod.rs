@@ -5,7 +5,7 @@
 
 mod main;
 mod native;
-mod report;
+pub(crate) mod report;
 mod swap;
 mod test;
 

@@ -23,13 +23,19 @@ pub(super) fn failure(test: &str, wanted: &str, longer_than: Duration, pins: &[&
         more => write!(text, "but {more} waits kept their carriers{long}"),
     };
     written.expect("a string takes any text");
+    list(&mut text, pins).expect("a string takes any text");
+    text
+}
+
+/// The first pins, one paragraph each, and how many more there are.
+pub(crate) fn list(text: &mut impl fmt::Write, pins: &[&Pinned]) -> fmt::Result {
     for (index, pin) in pins.iter().take(TOLD).enumerate() {
-        write!(text, "\n\n{}. {}", index + 1, Told(pin)).expect("a string takes any text");
+        write!(text, "\n\n{}. {}", index + 1, Told(pin))?;
     }
     if let Some(rest) = pins.len().checked_sub(TOLD).filter(|rest| *rest > 0) {
-        write!(text, "\n\nand {rest} more").expect("a string takes any text");
+        write!(text, "\n\nand {rest} more")?;
     }
-    text
+    Ok(())
 }
 
 struct Told<'a>(&'a Pinned);

@@ -1,15 +1,13 @@
 //! `#[test]`: a test as a virtual thread of its own runtime, and its word on pins.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::process::{ExitCode, Termination};
 use std::time::Duration;
 
 use super::report;
 use crate::Runtime;
-use crate::event::{Event, Pinned, Reader};
-
-/// How long threads that outlive the test's body may take to end, so that their pins count.
-const STRAGGLERS: Duration = Duration::from_secs(1);
+use crate::event::Pinned;
+use crate::pin::watch;
 
 /// A test's settings.
 #[derive(Debug)]
@@ -89,16 +87,14 @@ impl Test {
                 self.name
             ),
         };
-        let reader = self.pins.map(|allowed| (allowed, runtime.event_reader()));
-        // The closure is gone when its panic arrives here, and nothing of it is looked at.
-        let outcome = catch_unwind(AssertUnwindSafe(|| runtime.run(move || body().report())));
+        let body = move || body().report();
+        let Some(allowed) = self.pins else {
+            return runtime.run(body);
+        };
+        let (outcome, report) = watch::run(&runtime, body);
         let code = outcome.unwrap_or_else(|payload| resume_unwind(payload));
-        if let Some((allowed, reader)) = reader {
-            runtime.shutdown(STRAGGLERS);
-            runtime.flush_events();
-            if let Err(complaint) = self.judge(allowed, &pins(reader)) {
-                panic!("{complaint}");
-            }
+        if let Err(complaint) = self.judge(allowed, report.pins()) {
+            panic!("{complaint}");
         }
         code
     }
@@ -124,14 +120,4 @@ impl Test {
             &counted,
         ))
     }
-}
-
-fn pins(mut reader: Reader) -> Vec<Pinned> {
-    let mut pins = Vec::new();
-    reader.drain(|recorded| {
-        if let Event::VirtualThreadPinned(pin) = recorded.event {
-            pins.push(pin);
-        }
-    });
-    pins
 }

@@ -9,6 +9,7 @@
 
 pub mod native;
 pub mod pinned;
+pub(crate) mod watch;
 
 use std::cell::RefCell;
 use std::panic::Location;

@@ -5,6 +5,8 @@ use std::panic::Location;
 use crate::event::{PinReason, Subject};
 use crate::pin;
 
+pub use crate::pin::watch::{PinReport, watch};
+
 /// Takes its pin back when dropped, so that a panic through the region keeps the balance.
 pub(crate) struct PinGuard {
     reason: PinReason,

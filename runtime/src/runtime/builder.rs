@@ -215,6 +215,10 @@ impl RuntimeBuilder {
                 error,
             });
         }
+        let watchdog = Arc::clone(&shared.watchdog);
+        shared
+            .hub
+            .gather_with(move |limit| watchdog.look_now(limit));
         Ok(Runtime::own(shared))
     }
 }

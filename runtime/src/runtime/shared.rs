@@ -390,7 +390,6 @@ impl Shared {
 
     /// Hands everything recorded so far to the subscriber, undeclared blocking that has ended included.
     pub(crate) fn flush_events(&self, limit: Duration) -> bool {
-        self.watchdog.look_now(limit / 2);
         self.hub.flush(limit)
     }
 }
