@@ -94,7 +94,7 @@ impl From<io::Error> for Ended {
     }
 }
 
-/// Visits every chunk of the files.
+/// Visits every chunk of the files. A file without a single readable one is an error, not an empty answer.
 pub(crate) fn chunks(
     files: &[PathBuf],
     mut visit: impl FnMut(&Path, &mut Chunk<'_, File>, &mut Seen) -> Result<(), Ended>,
@@ -103,7 +103,9 @@ pub(crate) fn chunks(
     for path in files {
         let failed = |error| Failure::Read(path.clone(), error);
         let mut reader = Reader::open(path).map_err(failed)?;
+        let mut read = 0_u64;
         while let Some(mut chunk) = reader.next_chunk().map_err(failed)? {
+            read += 1;
             match visit(path, &mut chunk, &mut seen) {
                 Ok(()) => {}
                 Err(Ended::Broke(error)) => return Err(failed(error)),
@@ -120,6 +122,10 @@ pub(crate) fn chunks(
                 "{warning}: {}: {untold} more places are damaged",
                 path.display()
             );
+        }
+        if read == 0 {
+            let told = "nothing in it can be read: it ends before its first chunk does";
+            return Err(Failure::File(path.clone(), told.to_owned()));
         }
         seen.damages += reader.damages().len() as u64 + untold;
     }

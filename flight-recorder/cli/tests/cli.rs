@@ -283,6 +283,23 @@ fn a_cut_file_gives_what_is_whole_and_says_where_it_stopped() {
 }
 
 #[test]
+fn a_file_without_one_readable_chunk_is_an_error() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("stub.jfr");
+    let path = file.to_str().expect("temporary paths are text");
+    let whole = std::fs::read(golden().join(OURS)).expect("part of the sources");
+    for length in [68, 200] {
+        std::fs::write(&file, &whole[..length]).expect("it can be written");
+        let output = run(&["summary", path]);
+        assert_eq!(output.status.code(), Some(2), "{length}");
+        assert!(
+            text(&output.stderr).contains("nothing in it can be read"),
+            "{length}"
+        );
+    }
+}
+
+#[test]
 fn exit_codes_are_in_the_help() {
     insta::assert_snapshot!("help", printed(&["--help"]));
 }

@@ -9,7 +9,7 @@ use crate::event::{DEFAULT_CAPACITY, DEFAULT_PIN_THRESHOLD};
 /// More carriers than any machine has cores for; each has its tables from the start.
 pub(super) const MOST_CARRIERS: usize = 4096;
 
-/// Spare and dedicated carriers allowed beyond the regular ones, unless the user says otherwise.
+/// Spare carriers allowed beyond the regular ones, unless the user says otherwise.
 const SPARES: usize = 64;
 /// OS threads of the offload pool, unless the user says otherwise.
 const OFFLOAD_THREADS: usize = 64;
