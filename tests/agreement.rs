@@ -184,3 +184,36 @@ fn what_only_one_half_sees_has_a_reason() {
         assert_eq!(says("runtime"), by_runtime && !by_lint, "{name}");
     }
 }
+
+/// Rules of the design that the lint does not have yet; `lint_allow` accepts them already.
+const PLANNED: [&str; 3] = [
+    "heavy_thread_local",
+    "pooled_virtual_threads",
+    "unbounded_fanout",
+];
+
+/// `#[lint_allow]` must accept every rule of the lint: the macro cannot depend on it, so the names stand in both.
+#[test]
+fn the_attribute_knows_every_rule_of_the_lint() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../macros/src/lint_allow.rs");
+    let text = std::fs::read_to_string(source).expect("part of the sources");
+    let list = text
+        .split("const RULES: &[&str] = &[")
+        .nth(1)
+        .expect("the list");
+    let list = list.split("];").next().unwrap_or_default();
+    let accepted: BTreeSet<String> = list
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect();
+    let known = vt_lint::rules::TABLE
+        .iter()
+        .map(|rule| rule.id.to_string().replace('-', "_"));
+    let expected: BTreeSet<String> = known.chain(PLANNED.map(str::to_owned)).collect();
+    assert_eq!(
+        accepted, expected,
+        "left: the macro's list; right: the lint's table"
+    );
+}
