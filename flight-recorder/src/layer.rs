@@ -6,14 +6,13 @@
 
 use std::fmt::{self, Write};
 use std::sync::Arc;
-use std::time::Duration;
 
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record as Values};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::LookupSpan;
-use vt_runtime::event::{TARGET, Timestamp, clock};
+use vt_runtime::event::{TARGET, clock};
 
 use crate::recorder::Intake;
 use crate::store::ProgramRecord;
@@ -33,12 +32,6 @@ impl RecorderLayer {
 
 /// Longer fields are cut: a record is a hint, not an archive.
 const MAX_FIELDS: usize = 1_024;
-
-/// A span while it is open.
-struct Open {
-    at: Timestamp,
-    fields: Fields,
-}
 
 /// Fields as `name=value`, and the message apart.
 #[derive(Default)]
@@ -95,27 +88,38 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        if !self.intake.wants(*attributes.metadata().level()) {
+        let metadata = attributes.metadata();
+        if !self.intake.wants(*metadata.level()) {
             return;
         }
-        let Some(span) = context.span(id) else {
-            return;
-        };
+        let parent = context.span(id).and_then(|span| span.parent());
         let mut fields = Fields::default();
         attributes.record(&mut fields);
-        span.extensions_mut().insert(Open {
+        let (thread, thread_name) = thread();
+        self.intake.open(ProgramRecord {
             at: clock::now(),
-            fields,
+            duration: None,
+            thread,
+            thread_name,
+            span: id.into_u64(),
+            parent: parent.map_or(0, |parent| parent.id().into_u64()),
+            level: metadata.level().as_str(),
+            target: metadata.target().into(),
+            text: metadata.name().into(),
+            fields: fields.text.into(),
         });
     }
 
-    fn on_record(&self, id: &Id, values: &Values<'_>, context: Context<'_, S>) {
-        let Some(span) = context.span(id) else {
-            return;
-        };
-        if let Some(open) = span.extensions_mut().get_mut::<Open>() {
-            values.record(&mut open.fields);
-        }
+    fn on_record(&self, id: &Id, values: &Values<'_>, _: Context<'_, S>) {
+        // Values format themselves, which is foreign code: outside the intake's lock.
+        let mut added = Fields::default();
+        values.record(&mut added);
+        self.intake.change(id.into_u64(), |span| {
+            let space = if span.fields.is_empty() { "" } else { " " };
+            let room = MAX_FIELDS.saturating_sub(span.fields.len());
+            let end = added.text.floor_char_boundary(room);
+            span.fields = format!("{}{space}{}", span.fields, &added.text[..end]).into();
+        });
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
@@ -142,27 +146,7 @@ where
         });
     }
 
-    fn on_close(&self, id: Id, context: Context<'_, S>) {
-        let Some(span) = context.span(&id) else {
-            return;
-        };
-        let Some(open) = span.extensions_mut().remove::<Open>() else {
-            return;
-        };
-        let metadata = span.metadata();
-        let (thread, thread_name) = thread();
-        let length = clock::now().0.saturating_sub(open.at.0);
-        self.intake.push(ProgramRecord {
-            at: open.at,
-            duration: Some(Duration::from_nanos(length)),
-            thread,
-            thread_name,
-            span: id.into_u64(),
-            parent: span.parent().map_or(0, |parent| parent.id().into_u64()),
-            level: metadata.level().as_str(),
-            target: metadata.target().into(),
-            text: metadata.name().into(),
-            fields: open.fields.text.into(),
-        });
+    fn on_close(&self, id: Id, _: Context<'_, S>) {
+        self.intake.close(id.into_u64(), clock::now());
     }
 }

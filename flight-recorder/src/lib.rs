@@ -5,6 +5,7 @@ mod format;
 mod layer;
 mod read;
 mod recorder;
+mod rename;
 mod store;
 mod symbol;
 mod write;
@@ -17,6 +18,7 @@ pub use recorder::{
     Builder, DumpError, FlightRecorder, InstallError, Settings, SettingsError, Stats, Trigger,
     parse_span,
 };
+pub use rename::{Renamed, numbered_address, rename};
 pub use symbol::{Function, InFile, InProcess, Symbolizer, build_id_of};
 pub use write::{ChunkWriter, Span, Writer};
 

@@ -1,75 +1,19 @@
 //! A recorder over a real runtime: pins become files that readers agree on.
 
+mod scene;
+
 use std::io::Cursor;
 use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use scene::{LIMIT, events, pin, pins, runtime, within};
 use tracing_subscriber::prelude::*;
-use vt_flight_recorder::attach::Process;
-use vt_flight_recorder::{FlightRecorder, Pin, Reader, Settings};
+use vt_flight_recorder::{FlightRecorder, Reader, Settings};
 use vt_runtime::Runtime;
 use vt_runtime::event::Event;
 use vt_runtime::sync::Monitor;
-
-/// Runs `test` on a thread of its own and fails when it does not end.
-fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
-    let (done, ended) = mpsc::channel();
-    let thread = std::thread::Builder::new()
-        .name("test".to_owned())
-        .spawn(move || {
-            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(test));
-            let _ = done.send(());
-            outcome
-        });
-    let thread = thread.expect("a thread can be started");
-    ended.recv_timeout(limit).expect("the test ended in time");
-    if let Ok(Err(panic)) = thread.join() {
-        std::panic::resume_unwind(panic);
-    }
-}
-
-const LIMIT: Duration = Duration::from_secs(60);
-
-fn runtime() -> Runtime {
-    Runtime::builder()
-        .carriers(2)
-        .build()
-        .expect("a runtime of two carriers")
-}
-
-/// Holds a monitor over a wait: one pin.
-fn pin(runtime: &Runtime) {
-    runtime.run(|| {
-        let orders = Monitor::named("orders", ());
-        let _held = orders.enter();
-        vt_runtime::thread::sleep(Duration::from_millis(3));
-    });
-}
-
-fn pins(bytes: &[u8]) -> Vec<Pin> {
-    let mut pins = Vec::new();
-    let mut reader = Reader::new(Cursor::new(bytes)).expect("a recording");
-    while let Some(mut chunk) = reader.next_chunk().expect("readable") {
-        chunk
-            .each(|event| pins.extend(Pin::of(event)))
-            .expect("readable");
-    }
-    assert!(reader.damages().is_empty(), "{:?}", reader.damages());
-    pins
-}
-
-fn events(bytes: &[u8], name: &str) -> u64 {
-    let mut count = 0;
-    let mut reader = Reader::new(Cursor::new(bytes)).expect("a recording");
-    while let Some(mut chunk) = reader.next_chunk().expect("readable") {
-        chunk
-            .each(|event| count += u64::from(event.name() == name))
-            .expect("readable");
-    }
-    count
-}
 
 #[test]
 fn a_pin_is_in_the_dump_with_its_places_and_its_lock() {
@@ -257,6 +201,44 @@ fn the_program_s_spans_and_events_are_recorded_with_the_pin_inside() {
 }
 
 #[test]
+fn a_pin_shows_its_request_while_that_is_open_and_after() {
+    within(LIMIT, || {
+        let runtime = runtime();
+        let builder = FlightRecorder::builder()
+            .runtime(&runtime)
+            .settings(Settings::test());
+        let (layer, recorder) = builder.install().expect("it starts");
+        let dispatch = tracing::Dispatch::new(tracing_subscriber::registry().with(layer));
+        let spans = |recorder: &FlightRecorder| {
+            let bytes = recorder.dump_to(Vec::new(), None);
+            let pins = pins(&bytes.expect("a vector takes every byte"));
+            pins.into_iter()
+                .map(|pin| pin.span_text)
+                .collect::<Vec<_>>()
+        };
+        let inside = recorder.clone();
+        let open = runtime.run(|| {
+            tracing::dispatcher::with_default(&dispatch, || {
+                let request =
+                    tracing::info_span!("request", path = "/orders", user = tracing::field::Empty);
+                request.record("user", 7);
+                let _entered = request.enter();
+                let query = tracing::info_span!("query");
+                query.in_scope(|| {
+                    let orders = Monitor::named("orders", ());
+                    let _held = orders.enter();
+                    vt_runtime::thread::sleep(Duration::from_millis(1));
+                });
+                vt_runtime::blocking(move || spans(&inside))
+            })
+        });
+        let expected = "request{path=/orders user=7}:query";
+        assert_eq!(open, [expected]);
+        assert_eq!(spans(&recorder), [expected]);
+    });
+}
+
+#[test]
 fn a_dump_that_cannot_be_written_says_why_and_leaves_the_old_one() {
     within(LIMIT, || {
         let runtime = runtime();
@@ -312,83 +294,4 @@ fn exits_with_a_dump() {
     let _recorder = builder.dump_on_exit(path).install().expect("it starts");
     pin(Runtime::global());
     std::process::exit(7);
-}
-
-#[test]
-fn a_client_of_the_same_user_gets_facts_dumps_and_another_threshold() {
-    within(LIMIT, || {
-        let runtime = runtime();
-        let builder = FlightRecorder::builder()
-            .runtime(&runtime)
-            .settings(Settings::test());
-        let (_layer, recorder) = builder.attach(true).install().expect("it starts");
-        pin(&runtime);
-        let process = Process::find(std::process::id()).expect("it listens");
-        let status = process.status().expect("it answers");
-        assert!(status.contains("settings test\n"), "{status}");
-        assert_eq!(pins(&process.dump(None).expect("it answers")).len(), 1);
-        process.set_pin_threshold("5ms").expect("it answers");
-        assert_eq!(runtime.pin_threshold(), Duration::from_millis(5));
-        let refused = process
-            .set_pin_threshold("soon")
-            .expect_err("no span")
-            .to_string();
-        assert!(refused.contains("`soon` is no span"), "{refused}");
-        let metrics = process.metrics().expect("it answers");
-        assert!(
-            metrics.contains("vthread_pinned_seconds_count{reason=\"monitor\"} 1\n"),
-            "{metrics}"
-        );
-        assert!(metrics.ends_with("# EOF\n"));
-        assert_eq!(metrics, recorder.metrics());
-        assert_eq!(process.threads().expect("it answers"), "");
-        // One recorder for all of it: a second one in this process would listen beside it.
-        send_nonsense(&process);
-        let status = process.status().expect("it still answers");
-        assert!(status.contains("settings test"), "{status}");
-    });
-}
-
-/// Clients that keep to no protocol are turned away.
-fn send_nonsense(process: &Process) {
-    use std::io::{Read, Write};
-    use std::os::unix::fs::PermissionsExt;
-    use std::os::unix::net::UnixStream;
-    let mode = |path: &Path| {
-        std::fs::metadata(path)
-            .expect("it is there")
-            .permissions()
-            .mode()
-            & 0o777
-    };
-    assert_eq!(mode(process.socket()), 0o600);
-    assert_eq!(mode(process.socket().parent().expect("a folder")), 0o700);
-    let mut random = 0x5eed_u64;
-    let mut noise: Vec<u8> = (0..100_000)
-        .map(|_| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
-            (random >> 56) as u8
-        })
-        .collect();
-    noise.retain(|byte| *byte != b'\n');
-    let requests: [&[u8]; 7] = [
-        b"",
-        b"\n",
-        b"vt-flight 2 status\n",
-        b"vt-flight 1 shutdown\n",
-        b"vt-flight 1 dump ../../etc/passwd\n",
-        b"\xff\xfe\n",
-        &noise,
-    ];
-    for request in requests {
-        let mut client = UnixStream::connect(process.socket()).expect("it listens");
-        // It may have hung up already: that is an answer too.
-        let _ = client.write_all(request);
-        let _ = client.shutdown(std::net::Shutdown::Write);
-        let mut reply = Vec::new();
-        let _ = client.read_to_end(&mut reply);
-        assert!(!reply.starts_with(b"ok"), "{request:?}");
-    }
 }

@@ -221,6 +221,12 @@ pub(crate) struct Symbolize {
     /// A file with symbols or debug information, of the same build; may be given more than once
     #[arg(long, value_name = "FILE")]
     pub(crate) binary: Vec<PathBuf>,
+    /// Writes the named recording to this file instead of in its place
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only shows what would be named
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

@@ -67,6 +67,18 @@ pub(crate) fn events(
     })
 }
 
+/// Visits every event once more; what is wrong with the files has been told.
+pub(crate) fn again(files: &[PathBuf], mut visit: impl FnMut(&Event<'_>)) -> Result<(), Failure> {
+    for path in files {
+        let failed = |error| Failure::Read(path.clone(), error);
+        let mut reader = Reader::open(path).map_err(failed)?;
+        while let Some(mut chunk) = reader.next_chunk().map_err(failed)? {
+            chunk.each(&mut visit).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
 /// A recording that broke while it was read, before its path is known.
 pub(crate) struct Broke(pub(crate) ReadError);
 

@@ -62,6 +62,8 @@ pub(crate) struct Table {
     /// Each heading with the name its values have in JSON.
     columns: Vec<(&'static str, &'static str)>,
     rows: Vec<Vec<Cell>>,
+    /// The column that people see only where it says something.
+    sparse: Option<&'static str>,
 }
 
 /// Wider texts are cut in the middle, unless they are the last of their row.
@@ -73,7 +75,14 @@ impl Table {
             title: title.to_owned(),
             columns: columns.to_vec(),
             rows: Vec::new(),
+            sparse: None,
         }
+    }
+
+    /// Leaves the column out of what people see where it is empty in every row.
+    pub(crate) fn sparse(mut self, heading: &'static str) -> Self {
+        self.sparse = Some(heading);
+        self
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Cell>) {
@@ -94,6 +103,19 @@ impl Table {
 
     /// Writes it aligned.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let empty = Cell::Text(String::new());
+        let column = self.columns.iter().position(|c| Some(c.0) == self.sparse);
+        if let Some(at) = column
+            && self.rows.iter().all(|row| row[at] == empty)
+        {
+            let mut narrow = Self {
+                sparse: None,
+                ..self.clone()
+            };
+            narrow.columns.remove(at);
+            narrow.rows.iter_mut().for_each(|row| _ = row.remove(at));
+            return narrow.write(out);
+        }
         writeln!(out, "{}", text::heading(&self.title))?;
         writeln!(out)?;
         let last = self.columns.len() - 1;

@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use super::cursor::{Broken, Cursor};
 use super::event::Event;
 use super::types::{Type, Types};
-use super::value::{Pools, skip};
+use super::value::{Pools, Value, skip};
 use super::{ReadError, Reader};
 use crate::format::{CHECKPOINT, HEADER_LEN, Header, METADATA};
 
@@ -99,6 +99,34 @@ impl<'r, R: Read + Seek> Chunk<'r, R> {
             let Parts { types, pools } = &self.parts;
             return Ok(Some(Event::new(&self.header, types, pools, of, fields, at)));
         }
+    }
+
+    /// The id of a type by its name.
+    pub(crate) fn id_of(&self, name: &str) -> Option<u64> {
+        let of = self.types().iter().find(|of| of.name == name)?;
+        Some(of.id)
+    }
+
+    /// The constants of a type, by key.
+    pub(crate) fn constants_of(&self, name: &str) -> impl Iterator<Item = (u64, Value<'_>)> {
+        let Parts { types, pools } = &self.parts;
+        pools.of(types, name)
+    }
+
+    /// Every constant: its type's id, its key, and its bytes as stored.
+    pub(crate) fn raw_constants(&self) -> impl Iterator<Item = (u64, u64, &[u8])> {
+        let Parts { types, pools } = &self.parts;
+        pools.raw(types)
+    }
+
+    /// Visits the type id and all bytes of every event, schema and constants included.
+    pub(crate) fn each_raw(&mut self, mut visit: impl FnMut(u64, &[u8])) -> Result<(), ReadError> {
+        let mut at = self.start + HEADER_LEN as u64;
+        while let Some(sized) = next_sized(self.reader, at, self.end)? {
+            visit(sized.of, self.reader.window.bytes(at, sized.size)?);
+            at += sized.size;
+        }
+        Ok(())
     }
 
     /// Every field of the event can be read.

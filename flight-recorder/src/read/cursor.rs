@@ -71,12 +71,14 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
+    #[inline]
     pub(crate) fn byte(&mut self) -> Result<u8, Broken> {
         let byte = *self.bytes.get(self.at).ok_or(SHORT)?;
         self.at += 1;
         Ok(byte)
     }
 
+    #[inline]
     pub(crate) fn integer(&mut self) -> Result<u64, Broken> {
         let first = self.byte()?;
         let mut value = u64::from(first & 0x7f);
@@ -93,6 +95,20 @@ impl<'a> Cursor<'a> {
             shift += 7;
         }
         Ok(value)
+    }
+
+    /// Steps over an integer.
+    #[inline]
+    pub(crate) fn skip_integer(&mut self) -> Result<(), Broken> {
+        let bytes = self.bytes.get(self.at..).unwrap_or_default();
+        // The ninth byte is the last, whatever its highest bit says.
+        for (index, byte) in bytes.iter().take(9).enumerate() {
+            if *byte < 0x80 || index == 8 {
+                self.at += index + 1;
+                return Ok(());
+            }
+        }
+        Err(SHORT)
     }
 
     /// A count of things that take at least a byte each.
@@ -136,14 +152,14 @@ impl<'a> Cursor<'a> {
     pub(crate) fn skip_text(&mut self) -> Result<(), Broken> {
         match self.byte()? {
             text::NULL | text::EMPTY => {}
-            text::POOLED => _ = self.integer()?,
+            text::POOLED => self.skip_integer()?,
             text::UTF8 | text::LATIN1 => {
                 let len = self.count()?;
                 self.take(len)?;
             }
             text::UTF16 => {
                 for _ in 0..self.count()? {
-                    self.integer()?;
+                    self.skip_integer()?;
                 }
             }
             _ => return Err(Broken("a text is stored in an unknown way")),

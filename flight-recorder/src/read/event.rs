@@ -1,11 +1,13 @@
 //! One event, decoded as far as it is asked.
 
+use std::borrow::Cow;
 use std::io::{Read, Seek};
+use std::sync::Arc;
 
 use super::chunk::Chunk;
 use super::cursor::Cursor;
 use super::types::{Field, Type, Types};
-use super::value::{Pools, Resolver, Value, skip};
+use super::value::{MAX_KEPT, Pools, Resolver, Value, skip};
 use crate::format::Header;
 use crate::format::schema::Unit;
 
@@ -196,20 +198,73 @@ impl<'c> Event<'c> {
     /// A thread.
     #[must_use]
     pub fn thread(&self, name: &str) -> Option<Thread> {
-        Thread::of(&self.get(name)?)
+        let (field, cursor) = self.find(name)?;
+        self.thread_at(field, cursor)
     }
 
     /// The frames of its stack, innermost first; empty where it has none.
     #[must_use]
-    pub fn stack(&self) -> Vec<Frame> {
-        match self
-            .get("stackTrace")
-            .as_ref()
-            .map(|stack| stack.member("frames"))
-        {
-            Some(Value::Array(frames)) => frames.iter().map(Frame::of).collect(),
-            _ => Vec::new(),
+    pub fn stack(&self) -> Arc<[Frame]> {
+        match self.find("stackTrace") {
+            Some((field, cursor)) => self.stack_at(field, cursor),
+            None => Arc::default(),
         }
+    }
+
+    /// Visits each field, with where its value stands.
+    pub(super) fn walk(&self, mut visit: impl FnMut(&'c Field, Cursor<'c>)) {
+        let mut cursor = Cursor::new(self.bytes);
+        for field in &self.of.fields {
+            visit(field, cursor.clone());
+            if skip(self.types, field, &mut cursor, 0).is_err() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn value_at(&self, field: &'c Field, mut cursor: Cursor<'c>) -> Option<Value<'c>> {
+        Resolver::new(self.types, self.pools)
+            .field(field, &mut cursor, 0, 0)
+            .ok()
+    }
+
+    pub(super) fn text_at(&self, field: &'c Field, cursor: Cursor<'c>) -> Option<Cow<'c, str>> {
+        match self.value_at(field, cursor)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn thread_at(&self, field: &'c Field, cursor: Cursor<'c>) -> Option<Thread> {
+        let Some(key) = key_at(field, &cursor) else {
+            return Thread::of(&self.value_at(field, cursor)?);
+        };
+        if let Some(thread) = self.pools.threads.borrow().get(&key) {
+            return thread.clone();
+        }
+        let thread = Thread::of(&self.value_at(field, cursor)?);
+        let mut kept = self.pools.threads.borrow_mut();
+        if kept.len() < MAX_KEPT {
+            kept.insert(key, thread.clone());
+        }
+        thread
+    }
+
+    pub(super) fn stack_at(&self, field: &'c Field, cursor: Cursor<'c>) -> Arc<[Frame]> {
+        let key = key_at(field, &cursor);
+        if let Some(stack) = key.and_then(|key| self.pools.stacks.borrow().get(&key).cloned()) {
+            return stack;
+        }
+        let stack = self.value_at(field, cursor);
+        let stack: Arc<[Frame]> = match stack.as_ref().map(|stack| stack.member("frames")) {
+            Some(Value::Array(frames)) => frames.iter().map(Frame::of).collect(),
+            _ => Arc::default(),
+        };
+        let mut kept = self.pools.stacks.borrow_mut();
+        if let Some(key) = key.filter(|_| kept.len() < MAX_KEPT) {
+            kept.insert(key, Arc::clone(&stack));
+        }
+        stack
     }
 
     fn find(&self, name: &str) -> Option<(&'c Field, Cursor<'c>)> {
@@ -222,6 +277,12 @@ impl<'c> Event<'c> {
         }
         None
     }
+}
+
+/// The key of a pooled value; threads and stacks are of one type each, so it tells them apart.
+fn key_at(field: &Field, cursor: &Cursor<'_>) -> Option<u64> {
+    let single = field.pooled && !field.array;
+    single.then(|| cursor.clone().integer().ok()).flatten()
 }
 
 impl Thread {

@@ -1,7 +1,10 @@
 //! A pin as read back: the fields of `jdk.VirtualThreadPinned` (a JVM's or ours) and of
 //! `vt.VirtualThreadPinnedLive` in one type.
 
+use std::sync::Arc;
+
 use super::event::{Event, Frame, Thread};
+use super::value::Value;
 
 /// A wait during which a virtual thread kept its carrier. Texts are empty, and numbers 0, where the
 /// file does not say: a JVM's knows only the first half of the fields.
@@ -23,7 +26,7 @@ pub struct Pin {
     /// Why it could not unmount.
     pub reason: String,
     /// The stack, innermost first.
-    pub frames: Vec<Frame>,
+    pub frames: Arc<[Frame]>,
     /// Where the outermost pin was taken.
     pub pinned_at: String,
     /// The application's line that waited; `unknown` where it could not be told.
@@ -46,8 +49,10 @@ pub struct Pin {
     pub outcome: String,
     /// How the runtime learned of it.
     pub source: String,
-    /// The span the thread was in.
+    /// The span the thread was in: its number.
     pub span: i64,
+    /// What that span is, behind those it lies in: `request{path=/orders}:query`.
+    pub span_text: String,
 }
 
 impl Pin {
@@ -59,35 +64,47 @@ impl Pin {
             "vt.VirtualThreadPinnedLive" => true,
             _ => return None,
         };
-        let text = |name| event.text(name).unwrap_or_default();
-        let number = |name| event.integer(name).unwrap_or(0);
-        let duration_ns = event
-            .nanos(if live { "elapsed" } else { "duration" })
-            .unwrap_or(0);
-        Some(Self {
+        let mut pin = Self {
             live,
-            start_ns: event
-                .start_ns()
-                .saturating_sub(if live { duration_ns } else { 0 }),
-            duration_ns,
-            thread: event.thread("eventThread").unwrap_or_default(),
-            carrier: event.thread("carrierThread").unwrap_or_default(),
-            operation: text("blockingOperation"),
-            reason: text("pinnedReason"),
-            frames: event.stack(),
-            pinned_at: text("pinnedAt"),
-            blocked_at: text("blockedAt"),
-            lock: text("lock"),
-            waits_for: text("waitsFor"),
-            waits_owner: text("waitsOwner"),
-            native: text("native"),
-            depth: number("depth"),
-            stranded: number("stranded"),
-            stranded_ns: event.nanos("strandedTime").unwrap_or(0),
-            outcome: text("outcome"),
-            source: text("source"),
-            span: number("spanId"),
-        })
+            ..Self::default()
+        };
+        // Once over the fields: recordings hold millions of pins.
+        event.walk(|field, at| {
+            let text = |at| {
+                event
+                    .text_at(field, at)
+                    .map_or_else(String::new, |text| text.into_owned())
+            };
+            let number = |at| event.value_at(field, at).as_ref().and_then(Value::integer);
+            let nanos = |at| number(at).and_then(|number| event.to_nanos(field, number));
+            match field.name.as_str() {
+                "startTime" => pin.start_ns = nanos(at).unwrap_or(0),
+                "duration" | "elapsed" => pin.duration_ns = nanos(at).unwrap_or(0),
+                "eventThread" => pin.thread = event.thread_at(field, at).unwrap_or_default(),
+                "carrierThread" => pin.carrier = event.thread_at(field, at).unwrap_or_default(),
+                "stackTrace" => pin.frames = event.stack_at(field, at),
+                "blockingOperation" => pin.operation = text(at),
+                "pinnedReason" => pin.reason = text(at),
+                "pinnedAt" => pin.pinned_at = text(at),
+                "blockedAt" => pin.blocked_at = text(at),
+                "lock" => pin.lock = text(at),
+                "waitsFor" => pin.waits_for = text(at),
+                "waitsOwner" => pin.waits_owner = text(at),
+                "native" => pin.native = text(at),
+                "depth" => pin.depth = number(at).unwrap_or(0),
+                "stranded" => pin.stranded = number(at).unwrap_or(0),
+                "strandedTime" => pin.stranded_ns = nanos(at).unwrap_or(0),
+                "outcome" => pin.outcome = text(at),
+                "source" => pin.source = text(at),
+                "spanId" => pin.span = number(at).unwrap_or(0),
+                "span" => pin.span_text = text(at),
+                _ => {}
+            }
+        });
+        if live {
+            pin.start_ns = pin.start_ns.saturating_sub(pin.duration_ns);
+        }
+        Some(pin)
     }
 
     /// The innermost frame of the application; the innermost of all where it has none.

@@ -69,17 +69,38 @@ impl Type {
     }
 }
 
+/// Ids from which types are looked up by hashing.
+const MAX_SMALL: usize = 4_096;
+
 /// The types of a chunk.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Types {
     pub(crate) list: Vec<Type>,
     by_id: HashMap<u64, usize>,
+    /// The same for small ids, which all usual files have: index and one, 0 for none.
+    small: Vec<u32>,
     pub(crate) text: Option<usize>,
 }
 
 impl Types {
+    #[inline]
     pub(crate) fn index(&self, id: u64) -> Option<usize> {
-        self.by_id.get(&id).copied()
+        match self.small.get(usize::try_from(id).unwrap_or(usize::MAX)) {
+            Some(0) => None,
+            Some(index) => Some(*index as usize - 1),
+            None => self.by_id.get(&id).copied(),
+        }
+    }
+
+    fn number(&mut self, id: u64, index: usize) {
+        self.by_id.insert(id, index);
+        let Some(at) = usize::try_from(id).ok().filter(|at| *at < MAX_SMALL) else {
+            return;
+        };
+        if self.small.len() <= at {
+            self.small.resize(at + 1, 0);
+        }
+        self.small[at] = index as u32 + 1;
     }
 
     /// Parses a metadata event from behind its size and type id.
@@ -112,7 +133,7 @@ impl Types {
         let mut types = Self::default();
         for (index, class) in classes.iter().enumerate() {
             let id = class.number("id").ok_or(Broken("a type has no id"))?;
-            types.by_id.insert(id, index);
+            types.number(id, index);
             if class.text("name") == "java.lang.String" {
                 types.text = Some(index);
             }

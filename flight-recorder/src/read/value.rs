@@ -1,9 +1,14 @@
 //! Values of a chunk: decoded by its types, followed through its constant pools.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
 
 use super::cursor::{Broken, Cursor, SHORT, Stored};
+use super::event::{Frame, Thread};
 use super::types::{Field, Shape, Types};
 
 /// A decoded value.
@@ -62,8 +67,14 @@ impl<'a> Value<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Pools {
     pub(super) segments: Vec<Vec<u8>>,
-    places: HashMap<(u32, u64), (u32, u32)>,
+    places: HashMap<(u32, u64), (u32, u32), RandomState>,
+    /// Stacks and threads that were made already: few are asked for many times.
+    pub(super) stacks: RefCell<HashMap<u64, Arc<[Frame]>, RandomState>>,
+    pub(super) threads: RefCell<HashMap<u64, Option<Thread>, RandomState>>,
 }
+
+/// Stacks and threads that are kept made; more are made anew.
+pub(super) const MAX_KEPT: usize = 4_096;
 
 /// More constants than any real chunk has; what keeps a hostile one from filling the memory.
 const MAX_CONSTANTS: usize = 4_000_000;
@@ -109,6 +120,38 @@ impl Pools {
             }
         }
         Ok(())
+    }
+
+    /// The constants of a type, by key.
+    pub(super) fn of<'a>(
+        &'a self,
+        types: &'a Types,
+        name: &str,
+    ) -> impl Iterator<Item = (u64, Value<'a>)> {
+        let of = types.list.iter().position(|of| of.name == name);
+        let keys = self.places.keys().filter_map(move |(index, key)| {
+            (Some(*index as usize) == of).then_some((*index as usize, *key))
+        });
+        keys.map(|(of, key)| (key, Resolver::new(types, self).constant(of, key, 0)))
+    }
+
+    /// Every constant in a fixed order: its type's id, its key, and its bytes as stored.
+    pub(super) fn raw<'a>(
+        &'a self,
+        types: &'a Types,
+    ) -> impl Iterator<Item = (u64, u64, &'a [u8])> {
+        let mut places: Vec<_> = self.places.iter().collect();
+        places.sort_unstable();
+        places.into_iter().filter_map(|((of, key), (segment, at))| {
+            let bytes = self.segments.get(*segment as usize)?.get(*at as usize..)?;
+            let mut cursor = Cursor::new(bytes);
+            skip_constant(types, *of as usize, &mut cursor).ok()?;
+            Some((
+                types.list.get(*of as usize)?.id,
+                *key,
+                &bytes[..cursor.at()],
+            ))
+        })
     }
 
     fn find(&self, of: usize, key: u64) -> Option<Cursor<'_>> {
@@ -247,7 +290,22 @@ fn skip_constant(types: &Types, of: usize, cursor: &mut Cursor<'_>) -> Result<()
 }
 
 /// Steps over the value of a field.
+#[inline]
 pub(super) fn skip(
+    types: &Types,
+    field: &Field,
+    cursor: &mut Cursor<'_>,
+    nesting: usize,
+) -> Result<(), Broken> {
+    match field.shape {
+        // Nearly every field of nearly every event.
+        Shape::Integer | Shape::Int if !field.array => cursor.skip_integer(),
+        Shape::Text if !field.array => cursor.skip_text(),
+        _ => skip_any(types, field, cursor, nesting),
+    }
+}
+
+fn skip_any(
     types: &Types,
     field: &Field,
     cursor: &mut Cursor<'_>,
@@ -260,7 +318,7 @@ pub(super) fn skip(
     for _ in 0..count {
         match field.shape {
             Shape::Boolean | Shape::Byte => _ = cursor.byte()?,
-            Shape::Integer | Shape::Int => _ = cursor.integer()?,
+            Shape::Integer | Shape::Int => cursor.skip_integer()?,
             Shape::Float => _ = cursor.take(4)?,
             Shape::Double => _ = cursor.take(8)?,
             Shape::Text => cursor.skip_text()?,

@@ -30,7 +30,19 @@ impl<R: Read + Seek> Window<R> {
     }
 
     /// The bytes from `at`, `len` of them or as many as there are.
+    #[inline]
     pub(super) fn bytes(&mut self, at: u64, len: u64) -> io::Result<&[u8]> {
+        // Nearly every time: what is looked for is held.
+        let held = at.wrapping_sub(self.start);
+        if let (Ok(from), Some(to)) = (usize::try_from(held), held.checked_add(len))
+            && to <= self.bytes.len() as u64
+        {
+            return Ok(&self.bytes[from..to as usize]);
+        }
+        self.bytes_from_source(at, len)
+    }
+
+    fn bytes_from_source(&mut self, at: u64, len: u64) -> io::Result<&[u8]> {
         let at = at.min(self.len);
         let len = len.min(self.len - at);
         let held = self.start..self.start + self.bytes.len() as u64;

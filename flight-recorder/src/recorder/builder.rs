@@ -24,6 +24,7 @@ pub struct Builder {
     pub(super) triggers: Vec<Trigger>,
     pub(super) dump_folder: PathBuf,
     pub(super) attach: bool,
+    pub(super) symbolize: bool,
 }
 
 impl Default for Builder {
@@ -37,6 +38,7 @@ impl Default for Builder {
             triggers: Vec::new(),
             dump_folder: std::env::temp_dir(),
             attach: false,
+            symbolize: true,
         }
     }
 }
@@ -85,6 +87,14 @@ impl Builder {
     /// temporary files by default.
     pub fn dump_folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.dump_folder = folder.into();
+        self
+    }
+
+    /// Names the frames of stacks when a dump is written, which is the default and takes some ten
+    /// milliseconds the first time. Without it dumps hold addresses, and `vt-flight symbolize` names them
+    /// later from the program's file, or from one with its debug information.
+    pub fn symbolize(mut self, symbolize: bool) -> Self {
+        self.symbolize = symbolize;
         self
     }
 

@@ -9,9 +9,9 @@ use std::time::UNIX_EPOCH;
 use vt_runtime::event::{Pinned, Timestamp, clock};
 
 use super::engine::Lost;
-use crate::store::Record;
+use crate::store::{ProgramRecord, Record};
 use crate::symbol::{Symbolizer, modules};
-use crate::write::{About, SiteRow, Span, Writer};
+use crate::write::{About, SiteRow, Span, Spans, Writer};
 
 /// Chunks of a file are about this long: what a reader holds at a time.
 const CHUNK: usize = 12 << 20;
@@ -64,6 +64,7 @@ pub(super) struct Contents {
     pub(super) anchor: clock::Anchor,
     pub(super) records: Vec<Record>,
     pub(super) open: Vec<Pinned>,
+    pub(super) open_spans: Vec<ProgramRecord>,
     pub(super) sites: Vec<SiteRow>,
     pub(super) lost: Vec<Lost>,
     pub(super) about: About,
@@ -79,9 +80,11 @@ impl Contents {
     ) -> io::Result<W> {
         let end = self.anchor.at;
         let mut records = self.records.iter();
-        let mut writer =
-            Writer::new(out, symbolizer).carrier_threads(self.carriers.iter().copied());
-        let mut first = self.records.first().map_or(end, begin);
+        let mut writer = Writer::new(out, symbolizer)
+            .carrier_threads(self.carriers.iter().copied())
+            .spans(Spans::of(self.program().chain(&self.open_spans)));
+        let first_of = |rest: &[Record]| rest.iter().map(begin).min();
+        let mut first = first_of(&self.records).unwrap_or(end);
         loop {
             let mut chunk = writer.chunk(self.span(first, end));
             let mut next = None;
@@ -91,7 +94,7 @@ impl Contents {
                     Record::Program(record) => chunk.program(record),
                 }
                 if chunk.size() >= CHUNK {
-                    next = records.as_slice().first().map(begin);
+                    next = first_of(records.as_slice());
                     break;
                 }
             }
@@ -100,6 +103,9 @@ impl Contents {
                 self.open
                     .iter()
                     .for_each(|pinned| chunk.open_pin(end.0, pinned));
+                self.open_spans
+                    .iter()
+                    .for_each(|span| chunk.open_span(span));
                 self.sites.iter().for_each(|site| chunk.site(end.0, site));
                 for lost in &self.lost {
                     chunk.dropped(end.0, lost.class, lost.count, lost.place);
@@ -113,6 +119,13 @@ impl Contents {
             writer = chunk.finish(false)?;
             first = start;
         }
+    }
+
+    fn program(&self) -> impl Iterator<Item = &ProgramRecord> {
+        self.records.iter().filter_map(|record| match record {
+            Record::Program(record) => Some(record),
+            Record::Runtime(_) => None,
+        })
     }
 
     fn span(&self, start: Timestamp, end: Timestamp) -> Span {

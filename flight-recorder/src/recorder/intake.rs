@@ -1,10 +1,14 @@
-//! Where the program's own spans and events wait to be drained: bounded, and never a wait for whoever
-//! records.
+//! Where the program's own spans and events wait to be drained, and where spans that are open are known:
+//! bounded, and never a wait for whoever records.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use parking_lot::Mutex;
 use tracing::Level;
+use vt_runtime::event::Timestamp;
 
 use crate::store::ProgramRecord;
 
@@ -13,10 +17,17 @@ const SHARDS: usize = 16;
 /// Records that wait in each at most.
 const ROOM: usize = 2_048;
 
+/// Open spans that each knows at most; spans beyond are counted as lost when they close.
+const MAX_OPEN: usize = 8_192;
+
+/// Spans that are open, by id: records without a length so far.
+type Open = HashMap<u64, ProgramRecord, RandomState>;
+
 /// The intake.
 #[derive(Debug, Default)]
 pub(crate) struct Intake {
     shards: [Mutex<Vec<ProgramRecord>>; SHARDS],
+    open: [Mutex<Open>; SHARDS],
     lost: AtomicU64,
     /// Levels below this number are kept: 1 for errors only, 5 for all, 0 for none.
     level: AtomicUsize,
@@ -54,6 +65,42 @@ impl Intake {
         }
     }
 
+    /// A span begins.
+    pub(crate) fn open(&self, span: ProgramRecord) {
+        let mut open = self.open[span.span as usize % SHARDS].lock();
+        if open.len() < MAX_OPEN {
+            open.insert(span.span, span);
+        } else {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Changes an open span.
+    pub(crate) fn change(&self, id: u64, change: impl FnOnce(&mut ProgramRecord)) {
+        if let Some(span) = self.open[id as usize % SHARDS].lock().get_mut(&id) {
+            change(span);
+        }
+    }
+
+    /// A span ends.
+    pub(crate) fn close(&self, id: u64, now: Timestamp) {
+        let span = self.open[id as usize % SHARDS].lock().remove(&id);
+        // None: it began before the settings wanted it, or found no room and was counted then.
+        if let Some(span) = span {
+            self.push(lasting(span, now));
+        }
+    }
+
+    /// The spans that are open, with their length so far.
+    pub(crate) fn open_spans(&self, now: Timestamp) -> Vec<ProgramRecord> {
+        let mut spans = Vec::new();
+        for shard in &self.open {
+            spans.extend(shard.lock().values().map(|span| lasting(span.clone(), now)));
+        }
+        spans.sort_by_key(|span| (span.at, span.span));
+        spans
+    }
+
     /// Hands every waiting record to `take`.
     pub(crate) fn drain(&self, mut take: impl FnMut(ProgramRecord)) {
         for shard in &self.shards {
@@ -65,5 +112,12 @@ impl Intake {
     /// Records that found no room.
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
+    }
+}
+
+fn lasting(span: ProgramRecord, now: Timestamp) -> ProgramRecord {
+    ProgramRecord {
+        duration: Some(Duration::from_nanos(now.0.saturating_sub(span.at.0))),
+        ..span
     }
 }

@@ -57,7 +57,8 @@ pub struct FlightRecorder {
 pub(crate) struct Shared {
     engine: Mutex<Engine>,
     intake: Arc<Intake>,
-    symbols: Arc<Mutex<InProcess>>,
+    /// None where stacks are to be named later.
+    symbols: Option<Arc<Mutex<InProcess>>>,
     runtime: Runtime,
     dump_folder: PathBuf,
 }
@@ -92,7 +93,7 @@ fn start(builder: Builder) -> Result<(RecorderLayer, FlightRecorder), InstallErr
         shared: Arc::new(Shared {
             engine: Mutex::new(engine),
             intake: Arc::clone(&intake),
-            symbols: Arc::default(),
+            symbols: builder.symbolize.then(Arc::default),
             runtime,
             dump_folder: builder.dump_folder,
         }),
@@ -194,7 +195,7 @@ impl FlightRecorder {
     /// What writing to `out` says.
     pub fn dump_to<W: Write>(&self, out: W, last: Option<Duration>) -> io::Result<W> {
         let contents = self.contents(last, "", "asked by the program");
-        contents.write(out, SharedSymbols(Arc::clone(&self.shared.symbols)))
+        contents.write(out, SharedSymbols(self.shared.symbols.clone()))
     }
 
     /// The runtime's events that are held, by time.
@@ -266,6 +267,7 @@ impl FlightRecorder {
         Contents {
             records: engine.records(Timestamp(since)),
             open,
+            open_spans: shared.intake.open_spans(clock::now()),
             sites: engine.sites().rows(),
             lost: engine.lost(&shared.intake),
             about: engine.about(shared.runtime.pin_threshold(), destination, reason),
@@ -275,7 +277,7 @@ impl FlightRecorder {
     }
 
     fn write(&self, contents: &Contents, path: &Path) -> Result<(), DumpError> {
-        let symbols = SharedSymbols(Arc::clone(&self.shared.symbols));
+        let symbols = SharedSymbols(self.shared.symbols.clone());
         let written = dump::write_whole(path, |out: io::BufWriter<&File>| {
             contents.write(out, symbols).map(drop)
         });
@@ -325,12 +327,15 @@ impl fmt::Debug for FlightRecorder {
 }
 
 /// Names that were looked up for one dump are there for the next.
-struct SharedSymbols(Arc<Mutex<InProcess>>);
+struct SharedSymbols(Option<Arc<Mutex<InProcess>>>);
 
 impl Symbolizer for SharedSymbols {
     fn functions(&mut self, address: u64) -> Vec<Function> {
-        // vt-lint: allow(blocking-in-guard-indirect) -- shared so that debug information is loaded once; only dumps wait
-        self.0.lock().functions(address)
+        match &self.0 {
+            // vt-lint: allow(blocking-in-guard-indirect) -- shared so that debug information is loaded once; only dumps wait
+            Some(symbols) => symbols.lock().functions(address),
+            None => Vec::new(),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use addr2line::Loader;
 
-use super::in_process::functions;
+use super::in_process::{at_return, functions};
 use super::source::Sources;
 use super::{Function, Symbolizer};
 
@@ -33,7 +33,8 @@ impl InFile {
 
 impl Symbolizer for InFile {
     fn functions(&mut self, address: u64) -> Vec<Function> {
-        functions(&self.loader, &mut self.sources, address.saturating_sub(1))
+        let Self { loader, sources } = self;
+        at_return(address, |at| functions(loader, sources, at))
     }
 }
 

@@ -38,8 +38,7 @@ impl Symbolizer for InProcess {
         if self.modules.is_none() {
             self.start();
         }
-        // A return address is behind its call, which may be the last of its function.
-        let functions = self.look_up(address.saturating_sub(1)).unwrap_or_default();
+        let functions = at_return(address, |at| self.look_up(at).unwrap_or_default());
         self.known.insert(address, functions.clone());
         functions
     }
@@ -68,6 +67,20 @@ impl InProcess {
             .or_insert_with(|| Loader::new(&module.open).ok());
         let address = address.wrapping_sub(module.bias);
         Some(functions(loader.as_ref()?, &mut self.sources, address))
+    }
+}
+
+/// The functions of a return address: it is behind its call, which may be the last of its function. The
+/// outermost one of a stack may be made up, and be where a function begins.
+pub(super) fn at_return(
+    address: u64,
+    mut functions: impl FnMut(u64) -> Vec<Function>,
+) -> Vec<Function> {
+    let found = functions(address.saturating_sub(1));
+    if found.is_empty() {
+        functions(address)
+    } else {
+        found
     }
 }
 

@@ -139,6 +139,15 @@ impl<W: Write> ChunkWriter<W> {
 
     /// Takes a record of the program's own tracing.
     pub(crate) fn program(&mut self, record: &ProgramRecord) {
+        self.traced(record, "closed");
+    }
+
+    /// Takes a span that has not ended.
+    pub(crate) fn open_span(&mut self, record: &ProgramRecord) {
+        self.traced(record, "open");
+    }
+
+    fn traced(&mut self, record: &ProgramRecord, state: &str) {
         let thread = match record.thread {
             0 => 0,
             id => self.thread(id, &record.thread_name),
@@ -153,7 +162,18 @@ impl<W: Write> ChunkWriter<W> {
             Some(duration) => {
                 let length = Long(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
                 let parent = Long(record.parent);
-                let cells = [at, length, Key(thread), span, parent, text, target, fields];
+                let state = Text(Some(state));
+                let cells = [
+                    at,
+                    length,
+                    Key(thread),
+                    span,
+                    parent,
+                    text,
+                    target,
+                    fields,
+                    state,
+                ];
                 self.row("vt.Span", &cells);
             }
             None => {

@@ -4,11 +4,11 @@ use std::io::Write;
 use std::sync::Arc;
 
 use vt_runtime::event::{
-    Compensation, Deadlock, Event, Operation, Pinned, Place, Recorded, Stalled, ThreadRef,
+    Compensation, Deadlock, Event, Operation, Pinned, Recorded, Stalled, ThreadRef, UNKNOWN,
 };
 
 use super::ChunkWriter;
-use super::row::Cell::{Key, Long, Text};
+use super::row::Cell::{Key, Long, Pooled, Text};
 
 /// Appends the record or records of one event.
 pub(super) fn put<W: Write>(chunk: &mut ChunkWriter<W>, recorded: &Recorded) {
@@ -93,15 +93,10 @@ pub(super) fn put<W: Write>(chunk: &mut ChunkWriter<W>, recorded: &Recorded) {
             pinned_at,
         } => {
             let thread = chunk.thread(thread.id, &thread.name);
-            let place = place(pinned_at.as_ref());
+            let place = chunk.place(pinned_at.as_ref());
             chunk.row(
                 "vt.MonitorLeaked",
-                &[
-                    Long(at),
-                    Key(thread),
-                    Text(lock.as_deref()),
-                    Text(place.as_deref()),
-                ],
+                &[Long(at), Key(thread), Text(lock.as_deref()), Pooled(place)],
             );
         }
         Event::EventsDropped { class, count } => {
@@ -128,7 +123,8 @@ fn put_pinned<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) {
         pinned.blocked_at.as_ref(),
         pinned.pinned_at.as_ref(),
     );
-    let (pinned_at, blocked_at) = (place(pinned.pinned_at.as_ref()), blocked(pinned));
+    let (pinned_at, blocked_at) = places(chunk, pinned);
+    let span = chunk.span_of(pinned);
     let duration = nanos(pinned.duration);
     chunk.row(
         "jdk.VirtualThreadPinned",
@@ -140,8 +136,8 @@ fn put_pinned<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) {
             Text(Some(pinned.operation.as_str())),
             Text(Some(pinned.reason.as_str())),
             Key(carrier),
-            Text(pinned_at.as_deref()),
-            Text(Some(&blocked_at)),
+            Pooled(pinned_at),
+            Pooled(blocked_at),
             Text(pinned.lock.as_deref()),
             Text(pinned.waits_for.as_deref()),
             Text(pinned.waits_owner.as_deref()),
@@ -152,6 +148,7 @@ fn put_pinned<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) {
             Text(Some(pinned.outcome.as_str())),
             Text(Some(pinned.source.as_str())),
             Long(pinned.span.unwrap_or(0)),
+            Pooled(span),
         ],
     );
     // As the JDK does it: waiting for a monitor is an event of its own, pinned or not.
@@ -183,7 +180,8 @@ pub(super) fn put_live<W: Write>(chunk: &mut ChunkWriter<W>, at: u64, pinned: &P
         pinned.blocked_at.as_ref(),
         pinned.pinned_at.as_ref(),
     );
-    let (pinned_at, blocked_at) = (place(pinned.pinned_at.as_ref()), blocked(pinned));
+    let (pinned_at, blocked_at) = places(chunk, pinned);
+    let span = chunk.span_of(pinned);
     chunk.row(
         "vt.VirtualThreadPinnedLive",
         &[
@@ -194,8 +192,8 @@ pub(super) fn put_live<W: Write>(chunk: &mut ChunkWriter<W>, at: u64, pinned: &P
             Text(Some(pinned.operation.as_str())),
             Text(Some(pinned.reason.as_str())),
             Key(carrier),
-            Text(pinned_at.as_deref()),
-            Text(Some(&blocked_at)),
+            Pooled(pinned_at),
+            Pooled(blocked_at),
             Text(pinned.lock.as_deref()),
             Text(pinned.waits_for.as_deref()),
             Text(pinned.waits_owner.as_deref()),
@@ -205,6 +203,7 @@ pub(super) fn put_live<W: Write>(chunk: &mut ChunkWriter<W>, at: u64, pinned: &P
             Long(nanos(pinned.stranded_time)),
             Text(Some(pinned.source.as_str())),
             Long(pinned.span.unwrap_or(0)),
+            Pooled(span),
         ],
     );
 }
@@ -289,12 +288,14 @@ fn text(text: &Arc<str>) -> super::row::Cell<'_> {
     Text(Some(text))
 }
 
-fn place(place: Option<&Place>) -> Option<String> {
-    place.map(Place::to_string)
-}
-
-fn blocked(pinned: &Pinned) -> String {
-    place(pinned.blocked_at.as_ref()).unwrap_or_else(|| "unknown".to_owned())
+/// The keys of where it was pinned and where it waited.
+fn places<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) -> (u64, u64) {
+    let pinned_at = chunk.place(pinned.pinned_at.as_ref());
+    let blocked_at = match &pinned.blocked_at {
+        None => chunk.pools.text(UNKNOWN),
+        place => chunk.place(place.as_ref()),
+    };
+    (pinned_at, blocked_at)
 }
 
 fn nanos(duration: std::time::Duration) -> u64 {

@@ -9,15 +9,19 @@ mod event;
 mod metadata;
 mod pools;
 mod row;
+mod spans;
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use vt_runtime::event::{Place, Recorded};
+use foldhash::fast::RandomState;
+use vt_runtime::event::{Pinned, Place, Recorded};
 
 pub(crate) use self::about::{About, SiteRow};
-use self::pools::{FrameKey, Pools, ThreadKey};
+use self::pools::Keys;
+pub(crate) use self::pools::{FrameKey, Pools};
+pub(crate) use self::spans::Spans;
 use crate::format::schema::Schema;
 use crate::format::{FLAG_LAST, FLAG_VARINTS, HEADER_LEN, Header};
 use crate::symbol::{Frame, Symbolizer};
@@ -52,7 +56,8 @@ pub struct Writer<W> {
     schema: Schema,
     symbolizer: Box<dyn Symbolizer + Send>,
     carriers: HashMap<u64, u64>,
-    next_key: u64,
+    spans: Spans,
+    next_keys: Keys,
 }
 
 impl<W: Write> Writer<W> {
@@ -63,7 +68,8 @@ impl<W: Write> Writer<W> {
             schema: Schema::new(),
             symbolizer: Box::new(symbolizer),
             carriers: HashMap::new(),
-            next_key: 1,
+            spans: Spans::default(),
+            next_keys: Keys::default(),
         }
     }
 
@@ -74,15 +80,22 @@ impl<W: Write> Writer<W> {
         self
     }
 
+    /// Tells the program's spans, for the pins that lie in them.
+    pub(crate) fn spans(mut self, spans: Spans) -> Self {
+        self.spans = spans;
+        self
+    }
+
     /// Begins a chunk.
     pub fn chunk(self, span: Span) -> ChunkWriter<W> {
-        let pools = Pools::new(self.next_key);
+        let pools = Pools::new(self.next_keys);
         ChunkWriter {
             writer: self,
             span,
             pools,
-            stacks: HashMap::new(),
+            stacks: HashMap::default(),
             places: HashMap::new(),
+            place_texts: HashMap::default(),
             rows: Vec::new(),
             row: Vec::new(),
         }
@@ -101,18 +114,23 @@ impl<W: Write> Writer<W> {
 impl<W> std::fmt::Debug for Writer<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Writer")
-            .field("next_key", &self.next_key)
+            .field("next_keys", &self.next_keys)
             .finish_non_exhaustive()
     }
 }
+
+/// The key of each place's text, by the address of its file's name, line and column. The name is kept, so
+/// that its address stays its own.
+type PlaceTexts = HashMap<(usize, u32, u32), (Arc<str>, u64), RandomState>;
 
 /// A chunk that takes records. Dropped unfinished it leaves no trace in the file.
 pub struct ChunkWriter<W> {
     writer: Writer<W>,
     span: Span,
     pools: Pools,
-    stacks: HashMap<Vec<u64>, u64>,
+    stacks: HashMap<Vec<u64>, u64, RandomState>,
     places: HashMap<(Option<Place>, Option<Place>), u64>,
+    place_texts: PlaceTexts,
     rows: Vec<u8>,
     row: Vec<u8>,
 }
@@ -135,11 +153,10 @@ impl<W: Write> ChunkWriter<W> {
     /// What writing says; the file then ends somewhere inside this chunk.
     pub fn finish(self, last: bool) -> io::Result<Writer<W>> {
         let mut writer = self.writer;
-        let start = self.span.start;
         let mut bytes = vec![0; HEADER_LEN];
-        metadata::put_metadata(&mut bytes, &writer.schema, start);
+        metadata::put_metadata(&mut bytes, &writer.schema, 0);
         let checkpoint = bytes.len() as u64;
-        self.pools.put_checkpoint(&mut bytes, &writer.schema, start);
+        self.pools.put_checkpoint(&mut bytes, &writer.schema, 0);
         let header = Header {
             major: 2,
             minor: 1,
@@ -148,7 +165,8 @@ impl<W: Write> ChunkWriter<W> {
             metadata: HEADER_LEN as u64,
             start_ns: self.span.start_wall_ns,
             duration_ns: self.span.duration_ns,
-            start_ticks: start,
+            // Ticks count from the chunk's start: fewer bytes in every record.
+            start_ticks: 0,
             ticks_per_second: 1_000_000_000,
             state: 0,
             flags: FLAG_VARINTS | if last { FLAG_LAST } else { 0 },
@@ -156,22 +174,42 @@ impl<W: Write> ChunkWriter<W> {
         bytes[..HEADER_LEN].copy_from_slice(&header.to_bytes());
         writer.out.write_all(&bytes)?;
         writer.out.write_all(&self.rows)?;
-        writer.next_key = self.pools.next_key();
+        writer.next_keys = self.pools.next_keys();
         Ok(writer)
     }
 
     /// The key of a virtual thread.
-    fn thread(&mut self, id: u64, name: &Arc<str>) -> u64 {
-        self.pools.thread(ThreadKey::Virtual {
-            id,
-            name: name.clone(),
-        })
+    fn thread(&mut self, id: u64, name: &str) -> u64 {
+        self.pools.thread(id, name)
     }
 
     /// The key of a carrier.
     fn carrier(&mut self, id: u64) -> u64 {
         let os_id = self.writer.carriers.get(&id).copied().unwrap_or(0);
-        self.pools.thread(ThreadKey::Carrier { id, os_id })
+        self.pools.carrier(id, os_id)
+    }
+
+    /// The key of the text of the span that a pin lies in, 0 for none.
+    fn span_of(&mut self, pinned: &Pinned) -> u64 {
+        let text = pinned
+            .span
+            .and_then(|id| self.writer.spans.text(id, pinned.start.0));
+        text.map_or(0, |text| self.pools.text(&text))
+    }
+
+    /// The key of a place's text, 0 for none.
+    fn place(&mut self, place: Option<&Place>) -> u64 {
+        let Some(place) = place else {
+            return 0;
+        };
+        let key = (place.file.as_ptr().addr(), place.line, place.column);
+        if let Some((_, text)) = self.place_texts.get(&key) {
+            return *text;
+        }
+        let text = self.pools.text(&place.to_string());
+        self.place_texts
+            .insert(key, (Arc::clone(&place.file), text));
+        text
     }
 
     /// The key of a stack: of its addresses, or, where none could be taken, of the two places that

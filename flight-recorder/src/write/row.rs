@@ -15,6 +15,8 @@ pub(super) enum Cell<'a> {
     Key(u64),
     /// A text, which the pool keeps where the type's readers allow it.
     Text(Option<&'a str>),
+    /// The key of a text that the pool keeps already, 0 for none.
+    Pooled(u64),
 }
 
 impl Cell<'_> {
@@ -22,7 +24,7 @@ impl Cell<'_> {
         match self {
             Self::Long(_) => matches!(field.of, "long" | "int") && !field.pooled,
             Self::Key(_) => field.pooled,
-            Self::Text(_) => field.of == "java.lang.String",
+            Self::Text(_) | Self::Pooled(_) => field.of == "java.lang.String",
         }
     }
 }
@@ -35,8 +37,18 @@ impl<W: Write> ChunkWriter<W> {
         let mut row = std::mem::take(&mut self.row);
         row.clear();
         put(&mut row, id);
+        let [Cell::Long(at), cells @ ..] = cells else {
+            unreachable!("{name} does not begin with its time");
+        };
+        // A record may begin before its chunk does: such a time is negative.
+        put(&mut row, at.wrapping_sub(self.span.start));
         for cell in cells {
             match cell {
+                Cell::Pooled(0) => row.push(text::NULL),
+                Cell::Pooled(key) => {
+                    row.push(text::POOLED);
+                    put(&mut row, *key);
+                }
                 Cell::Long(value) | Cell::Key(value) => put(&mut row, *value),
                 Cell::Text(Some(value)) if of.pools_text && !value.is_empty() => {
                     row.push(text::POOLED);

@@ -39,12 +39,16 @@ pub(crate) fn run(arguments: &Check, out: &mut impl Write) -> Result<bool, Failu
         if event.name() == "vt.EventsDropped" && event.text("class").as_deref() == Some("pins") {
             pins_lost += event.integer("count").unwrap_or(0).unsigned_abs();
         }
-        now.event(event);
-        if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
-            judge(&pin);
+        match Pin::of(event) {
+            Some(pin) if pin.live => now.live(pin),
+            Some(pin) => judge(&pin),
+            None => {}
         }
         Ok(())
     })?;
+    if now.is_open() {
+        input::again(&arguments.files.files, |event| now.settle(event))?;
+    }
     // Those that had not ended count as well: the longest of all are among them.
     now.pins().iter().for_each(judge);
     if seen.damages > 0 && pins <= arguments.max_pinned {

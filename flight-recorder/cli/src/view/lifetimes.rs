@@ -19,8 +19,9 @@ struct Family {
 #[derive(Default)]
 pub(super) struct Lifetimes {
     families: BTreeMap<String, Family>,
+    /// Starts that have no end yet, and ends that stand before their start.
     starts: HashMap<i64, i64>,
-    ends: HashMap<i64, (i64, String)>,
+    ends: HashMap<i64, i64>,
 }
 
 /// `worker` of `worker-17`: threads of one kind are told apart by a number.
@@ -44,25 +45,29 @@ impl View for Lifetimes {
         let Some(thread) = event.thread("eventThread") else {
             return;
         };
-        let family_name = family(&thread.name);
-        let family = self.families.entry(family_name.clone()).or_default();
-        if start {
+        let family = self.families.entry(family(&thread.name)).or_default();
+        let (at, id) = (event.start_ns(), thread.id);
+        let lived = if start {
             family.started += 1;
-            self.starts.insert(thread.id, event.start_ns());
+            let end = self.ends.remove(&id);
+            if end.is_none() {
+                self.starts.insert(id, at);
+            }
+            end.map(|end| end.saturating_sub(at))
         } else {
             family.ended += 1;
-            self.ends.insert(thread.id, (event.start_ns(), family_name));
+            let start = self.starts.remove(&id);
+            if start.is_none() {
+                self.ends.insert(id, at);
+            }
+            start.map(|start| at.saturating_sub(start))
+        };
+        if let Some(lived) = lived {
+            family.lived.add(lived);
         }
     }
 
-    fn table(mut self: Box<Self>) -> Table {
-        for (id, (end, family)) in &self.ends {
-            if let (Some(start), Some(family)) =
-                (self.starts.get(id), self.families.get_mut(family))
-            {
-                family.lived.add(end.saturating_sub(*start));
-            }
-        }
+    fn table(self: Box<Self>) -> Table {
         let mut table = Table::new(
             "Lifetimes of virtual threads",
             &[

@@ -1,4 +1,4 @@
-//! `vt-flight view`: one question, one table. Each view takes every event once and then makes its
+//! `vt-flight view`: one question, one table. Each view takes every event, some twice, and then makes its
 //! rows; what was lost or damaged is said under every table, for an empty one must mean "none".
 
 mod carriers;
@@ -33,6 +33,14 @@ pub(crate) trait View {
     /// Takes an event.
     fn event(&mut self, event: &Event<'_>);
 
+    /// Must it take every event a second time, now that it knows what matters?
+    fn looks_again(&self) -> bool {
+        false
+    }
+
+    /// Takes an event the second time.
+    fn again(&mut self, _event: &Event<'_>) {}
+
     /// The answer.
     fn table(self: Box<Self>) -> Table;
 
@@ -63,6 +71,9 @@ pub(crate) fn run(arguments: &args::View, out: &mut impl Write) -> Result<(), Fa
         view.event(event);
         Ok(())
     })?;
+    if view.looks_again() {
+        input::again(&arguments.files.files, |event| view.again(event))?;
+    }
     let none = view.none();
     let mut table = view.table();
     let cut = table.keep(arguments.top);

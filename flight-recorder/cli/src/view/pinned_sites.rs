@@ -43,6 +43,9 @@ pub(crate) struct Harm {
     pub(crate) kept: Tally,
     pub(crate) stranded: i64,
     pub(crate) stranded_ns: i64,
+    /// The worst pin's harm, and the span it lay in.
+    worst: (i64, i64),
+    span: String,
 }
 
 /// Pins by site.
@@ -56,6 +59,11 @@ impl PinnedSites {
         harm.kept.add(pin.duration_ns);
         harm.stranded = harm.stranded.max(pin.stranded);
         harm.stranded_ns = harm.stranded_ns.saturating_add(pin.stranded_ns);
+        let weight = (pin.stranded_ns, pin.duration_ns);
+        if !pin.span_text.is_empty() && weight >= harm.worst {
+            harm.worst = weight;
+            harm.span.clone_from(&pin.span_text);
+        }
     }
 }
 
@@ -79,8 +87,10 @@ impl View for PinnedSites {
                 ("Blocked At", "blocked_at"),
                 ("Pinned At", "pinned_at"),
                 ("Reason", "reason"),
+                ("Worst In", "span"),
             ],
-        );
+        )
+        .sparse("Worst In");
         let rows = ranked(self.0, |harm| (harm.stranded_ns, harm.kept.total));
         for (site, mut harm) in rows {
             let [count, longest, total] = harm.kept.cells();
@@ -94,6 +104,7 @@ impl View for PinnedSites {
                 Cell::text(site.blocked_at),
                 Cell::text(site.pinned_at),
                 Cell::text(site.reason),
+                Cell::text(harm.span),
             ]);
         }
         table

@@ -1,36 +1,66 @@
-//! Counts and spans of many events under one key.
+//! Counts and spans of many events under one key, at fixed memory however many there are.
 
 use std::collections::BTreeMap;
 
+use hdrhistogram::Histogram;
+
 use crate::table::Cell;
+
+/// Spans that are kept as they are; more are kept to three digits.
+const EXACT: usize = 1_024;
 
 /// What is known of one key's spans.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     spans: Vec<i64>,
+    many: Option<Histogram<u64>>,
+    count: u64,
+    max: i64,
     pub(crate) total: i64,
 }
 
 impl Tally {
     pub(crate) fn add(&mut self, span: i64) {
-        self.spans.push(span);
+        self.count += 1;
+        self.max = self.max.max(span);
         self.total = self.total.saturating_add(span);
+        if self.many.is_none() && self.spans.len() < EXACT {
+            self.spans.push(span);
+            return;
+        }
+        let spans = std::mem::take(&mut self.spans);
+        let many = self.many.get_or_insert_with(|| {
+            let day = 86_400_000_000_000;
+            match Histogram::new_with_bounds(1_000, day, 3) {
+                Ok(many) => many,
+                Err(error) => unreachable!("the bounds are constant and right: {error}"),
+            }
+        });
+        for span in spans.into_iter().chain([span]) {
+            many.saturating_record(span.max(0).unsigned_abs());
+        }
     }
 
     pub(crate) fn count(&self) -> u64 {
-        self.spans.len() as u64
+        self.count
     }
 
     pub(crate) fn max(&self) -> i64 {
-        self.spans.iter().copied().max().unwrap_or(0)
+        self.max
     }
 
     pub(crate) fn mean(&self) -> i64 {
-        self.total.checked_div(self.spans.len() as i64).unwrap_or(0)
+        self.total
+            .checked_div(i64::try_from(self.count).unwrap_or(i64::MAX))
+            .unwrap_or(0)
     }
 
     /// The span that `share` of all do not exceed.
     pub(crate) fn quantile(&mut self, share: f64) -> i64 {
+        if let Some(many) = &self.many {
+            let value = many.value_at_quantile(share);
+            return i64::try_from(value).unwrap_or(i64::MAX).min(self.max);
+        }
         if self.spans.is_empty() {
             return 0;
         }

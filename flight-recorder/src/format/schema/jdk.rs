@@ -35,6 +35,7 @@ pub(super) const TYPES: &[Type] = &[
             Field::text("outcome", "Outcome"),
             Field::text("source", "Source"),
             Field::long("spanId", "Span Id"),
+            Field::text("span", "Span"),
         ],
     ),
     Type::event(

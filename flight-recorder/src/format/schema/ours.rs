@@ -41,6 +41,7 @@ pub(super) const TYPES: &[Type] = &[
             Field::nanos("strandedTime", "Stranded Time"),
             Field::text("source", "Source"),
             Field::long("spanId", "Span Id"),
+            Field::text("span", "Span"),
         ],
     ),
     Type::event(
@@ -171,6 +172,7 @@ pub(super) const TYPES: &[Type] = &[
             Field::text("name", "Name"),
             Field::text("target", "Target"),
             Field::text("fields", "Fields"),
+            Field::text("state", "State"),
         ],
     ),
     Type::event(

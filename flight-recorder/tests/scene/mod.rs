@@ -1,0 +1,68 @@
+//! What tests of the recorder start from: a runtime, a pin, a limit, and a look into what was written.
+#![expect(dead_code, reason = "no test file uses all of it")]
+
+use std::io::Cursor;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use vt_flight_recorder::{Pin, Reader};
+use vt_runtime::Runtime;
+use vt_runtime::sync::Monitor;
+
+/// Runs `test` on a thread of its own and fails when it does not end.
+pub(crate) fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
+    let (done, ended) = mpsc::channel();
+    let thread = std::thread::Builder::new()
+        .name("test".to_owned())
+        .spawn(move || {
+            let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(test));
+            let _ = done.send(());
+            outcome
+        });
+    let thread = thread.expect("a thread can be started");
+    ended.recv_timeout(limit).expect("the test ended in time");
+    if let Ok(Err(panic)) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+pub(crate) fn runtime() -> Runtime {
+    Runtime::builder()
+        .carriers(2)
+        .build()
+        .expect("a runtime of two carriers")
+}
+
+/// Holds a monitor over a wait: one pin.
+pub(crate) fn pin(runtime: &Runtime) {
+    runtime.run(|| {
+        let orders = Monitor::named("orders", ());
+        let _held = orders.enter();
+        vt_runtime::thread::sleep(Duration::from_millis(3));
+    });
+}
+
+pub(crate) fn pins(bytes: &[u8]) -> Vec<Pin> {
+    let mut pins = Vec::new();
+    let mut reader = Reader::new(Cursor::new(bytes)).expect("a recording");
+    while let Some(mut chunk) = reader.next_chunk().expect("readable") {
+        chunk
+            .each(|event| pins.extend(Pin::of(event)))
+            .expect("readable");
+    }
+    assert!(reader.damages().is_empty(), "{:?}", reader.damages());
+    pins
+}
+
+pub(crate) fn events(bytes: &[u8], name: &str) -> u64 {
+    let mut count = 0;
+    let mut reader = Reader::new(Cursor::new(bytes)).expect("a recording");
+    while let Some(mut chunk) = reader.next_chunk().expect("readable") {
+        chunk
+            .each(|event| count += u64::from(event.name() == name))
+            .expect("readable");
+    }
+    count
+}
