@@ -1,5 +1,6 @@
 //! The socket by which a running process is asked: who is answered, and what hostile clients get.
 
+#[expect(dead_code, reason = "this test needs less of it than others")]
 mod scene;
 
 use std::path::Path;

@@ -43,12 +43,12 @@ fn a_pin_is_in_the_dump_with_its_places_and_its_lock() {
         assert_eq!(pin.lock, "orders");
         assert!(pin.duration_ns >= 3_000_000, "{}", pin.duration_ns);
         assert!(
-            pin.blocked_at.contains("tests/recorder.rs:"),
+            pin.blocked_at.contains("tests/scene/mod.rs:"),
             "{}",
             pin.blocked_at
         );
         assert!(
-            pin.pinned_at.contains("tests/recorder.rs:"),
+            pin.pinned_at.contains("tests/scene/mod.rs:"),
             "{}",
             pin.pinned_at
         );

@@ -1,5 +1,4 @@
 //! What tests of the recorder start from: a runtime, a pin, a limit, and a look into what was written.
-#![expect(dead_code, reason = "no test file uses all of it")]
 
 use std::io::Cursor;
 use std::sync::mpsc;
