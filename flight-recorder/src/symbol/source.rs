@@ -61,7 +61,8 @@ fn root(file: &str) -> Option<(&str, &str)> {
         let stem = file.strip_suffix(".rs")?;
         return Some((stem, name));
     }
-    None
+    // Where a package keeps its files elsewhere, the folder is the best name there is.
+    file.ends_with(".rs").then_some((folder, name))
 }
 
 #[cfg(test)]
@@ -77,6 +78,11 @@ mod tests {
         assert_eq!(sources.module(registry), "rayon_core::join");
         assert_eq!(sources.module("/shop/app/src/main.rs"), "app");
         assert_eq!(sources.module("/shop/app/tests/load.rs"), "load");
+        assert_eq!(sources.module("/shop/app/tests/scene/mod.rs"), "scene");
+        assert_eq!(
+            sources.module("/shop/acceptance/ends.rs"),
+            "acceptance::ends"
+        );
         assert_eq!(sources.module("/shop/sqlite3.c"), "");
         sources.learn("<T as shop::B>::put", "/shop/app/src/db/pool.rs");
         sources.learn("shop::db::query", "/shop/app/src/db/mod.rs");
