@@ -22,6 +22,7 @@ use crate::model::syntax::{FileSyntax, Swap};
 use crate::model::tree::{self, SourceFile};
 use crate::rules;
 use crate::rules::hygiene::{suppression::Suppression, unparsed_source};
+use crate::rules::repair;
 use crate::rules::site::{Inherited, Site};
 use crate::source::Text;
 use crate::summary::Graph;
@@ -127,6 +128,7 @@ fn describe(
                 children: Vec::new(),
                 skipped: None,
                 broken: None,
+                missing: Vec::new(),
             }
         })
         .collect();
@@ -201,9 +203,10 @@ fn findings(graph: &Graph<'_, '_>, files: &[SourceFile]) -> Vec<Finding> {
                     .iter()
                     .enumerate()
                     .find_map(|(rank, check)| check(&site).map(|finding| (rank, finding)));
-                found.extend(
-                    first.map(|(rank, finding)| ((body.file, event.at.start), rank, finding)),
-                );
+                found.extend(first.map(|(rank, mut finding)| {
+                    finding.fix = repair::of(&site, &finding);
+                    ((body.file, event.at.start), rank, finding)
+                }));
             }
             found
         })
@@ -306,6 +309,13 @@ fn summarize(file: &SourceFile, seen: &mut HashSet<std::sync::Arc<str>>, analysi
             FileStatus::Analysed
         }
     };
+    for (at, name) in &file.missing {
+        analysis.findings.push(unparsed_source::missing(
+            file.text.span(*at),
+            name.as_str(),
+            file.krate,
+        ));
+    }
     analysis.files.push(FileSummary {
         path: file.text.display.to_string(),
         crate_index: file.krate,

@@ -44,12 +44,13 @@ fn finish(mut findings: Vec<Finding>, input: &Input<'_>, config: &Config) -> Vec
     findings
 }
 
-fn key(finding: &Finding) -> (&Span, RuleId, &str, usize) {
+fn key(finding: &Finding) -> (&Span, RuleId, &str, usize, Option<&Span>) {
     (
         &finding.primary,
         finding.rule,
         &finding.message,
         finding.crate_index,
+        finding.chain.first().map(|first| &first.span),
     )
 }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anstream::AutoStream;
 use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, Parser, ValueEnum};
 
+use super::dirty::Allowed;
 use crate::diagnostic::Level;
 use crate::input::Edition;
 use crate::render::Format;
@@ -28,7 +29,7 @@ For code you do not trust call `cargo-vt-lint` itself: an alias could stand in f
 #[command(name = "cargo vt-lint", bin_name = "cargo vt-lint", version, after_help = AFTER_HELP)]
 pub(crate) struct Args {
     /// Files to check, each as a crate of its own (`-` for standard input), instead of packages
-    #[arg(value_name = "FILES.rs")]
+    #[arg(value_name = "FILES.rs", conflicts_with_all = ["package", "workspace", "exclude", "manifest_path"])]
     pub files: Vec<PathBuf>,
     /// The name that standard input goes by
     #[arg(long, value_name = "FILE", default_value = "stdin.rs")]
@@ -103,12 +104,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
 
-    /// Apply the repairs that keep the program's meaning
-    #[arg(long, help_heading = "Repair")]
-    pub fix: bool,
-    /// With --fix: print the changes instead of making them
-    #[arg(long, requires = "fix", help_heading = "Repair")]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub repair: Repair,
 
     /// Analyse again even when nothing changed since the last run
     #[arg(long, help_heading = "Speed")]
@@ -149,6 +146,38 @@ pub(crate) struct Features {
     /// Leave the default features off
     #[arg(long)]
     pub no_default_features: bool,
+}
+
+/// What is repaired.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Repair")]
+pub(crate) struct Repair {
+    /// Apply the repairs that keep the program's meaning
+    #[arg(long)]
+    pub fix: bool,
+    /// With --fix: print the changes instead of making them
+    #[arg(long, requires = "fix")]
+    pub dry_run: bool,
+    /// With --fix: also when files have changes that are not committed
+    #[arg(long, requires = "fix")]
+    pub allow_dirty: bool,
+    /// With --fix: also when files have changes that are staged
+    #[arg(long, requires = "fix")]
+    pub allow_staged: bool,
+    /// With --fix: also when the code is under no version control
+    #[arg(long, requires = "fix")]
+    pub allow_no_vcs: bool,
+}
+
+impl Repair {
+    /// What lets a repair pass.
+    pub(crate) fn allowed(&self) -> Allowed {
+        Allowed {
+            dirty: self.allow_dirty,
+            staged: self.allow_staged,
+            no_vcs: self.allow_no_vcs,
+        }
+    }
 }
 
 /// Levels of rules in the order given: the last one counts.

@@ -11,71 +11,79 @@ use std::sync::Arc;
 
 use similar::TextDiff;
 
-use super::run::{Stop, counted};
-use crate::check::Report;
-use crate::diagnostic::{Edit, Fix};
+use super::run::Stop;
+use crate::diagnostic::{Edit, Finding, Fix};
 use crate::render::Texts;
 
-/// Applies every repair that does not overlap another, or prints them with `dry_run`. Repaired findings leave the
-/// report.
-pub(super) fn apply(
-    report: &mut Report,
-    root: &Path,
-    texts: &Texts<'_>,
-    dry_run: bool,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> Result<(), Stop> {
-    let mut by_file: BTreeMap<Arc<str>, Vec<Edit>> = BTreeMap::new();
-    let mut applied = vec![false; report.findings.len()];
-    for (index, finding) in report.findings.iter().enumerate() {
-        if let Some(fix) = &finding.fix
-            && fits(fix, &by_file)
-        {
-            applied[index] = true;
-            for edit in &fix.edits {
-                let edits = by_file.entry(Arc::clone(&edit.span.file)).or_default();
-                // Several findings may ask for the same line, such as one `use`.
-                if !edits.contains(edit) {
-                    edits.push(edit.clone());
-                }
+/// The repairs of a run, by file.
+pub(super) struct Repairs {
+    by_file: BTreeMap<Arc<str>, Vec<Edit>>,
+    /// How many findings they remove.
+    pub(super) count: usize,
+}
+
+/// Collects every repair that does not overlap another.
+pub(super) fn collect(findings: &[Finding]) -> Repairs {
+    let mut repairs = Repairs {
+        by_file: BTreeMap::new(),
+        count: 0,
+    };
+    for fix in findings.iter().filter_map(|finding| finding.fix.as_ref()) {
+        if !fits(fix, &repairs.by_file) {
+            continue;
+        }
+        repairs.count += 1;
+        for edit in &fix.edits {
+            let edits = repairs
+                .by_file
+                .entry(Arc::clone(&edit.span.file))
+                .or_default();
+            // Several findings may ask for the same edit, such as that of one `use`.
+            if !edits.contains(edit) {
+                edits.push(edit.clone());
             }
         }
     }
-    for (file, mut edits) in by_file {
-        edits.sort_by(|a, b| b.span.cmp(&a.span));
-        let before = texts.of(&file);
-        let mut after = before.to_string();
-        for edit in &edits {
-            after.replace_range(Texts::range(&before, &edit.span), &edit.replacement);
-        }
-        if dry_run {
-            let diff = TextDiff::from_lines(&*before, &after);
+    repairs
+}
+
+impl Repairs {
+    /// Prints what would change.
+    pub(super) fn print(&self, texts: &Texts<'_>, out: &mut dyn Write) -> std::io::Result<()> {
+        for (file, edits) in &self.by_file {
+            let (before, after) = repaired(&texts.of(file), edits);
             let names = (format!("a/{file}"), format!("b/{file}"));
+            let diff = TextDiff::from_lines(&*before, &after);
+            let mut unified = diff.unified_diff();
             write!(
                 out,
                 "{}",
-                diff.unified_diff()
-                    .context_radius(3)
-                    .header(&names.0, &names.1)
+                unified.context_radius(3).header(&names.0, &names.1)
             )?;
-        } else {
-            replace(&root.join(&*file), &after)
+        }
+        Ok(())
+    }
+
+    /// Changes the files.
+    pub(super) fn apply(&self, root: &Path, texts: &Texts<'_>) -> Result<(), Stop> {
+        for (file, edits) in &self.by_file {
+            let (_, after) = repaired(&texts.of(file), edits);
+            replace(&root.join(&**file), &after)
                 .map_err(|error| Stop::Failed(format!("cannot repair `{file}`: {error}")))?;
         }
+        Ok(())
     }
-    let count = applied.iter().filter(|applied| **applied).count();
-    writeln!(
-        err,
-        "{} {}",
-        if dry_run { "could repair" } else { "repaired" },
-        counted(count, "finding")
-    )?;
-    if !dry_run {
-        let mut applied = applied.into_iter();
-        report.findings.retain(|_| !applied.next().unwrap_or(false));
+}
+
+/// A text before and after its edits.
+fn repaired(before: &Arc<str>, edits: &[Edit]) -> (Arc<str>, String) {
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by(|a, b| b.span.cmp(&a.span));
+    let mut after = before.to_string();
+    for edit in edits {
+        after.replace_range(Texts::range(before, &edit.span), &edit.replacement);
     }
-    Ok(())
+    (Arc::clone(before), after)
 }
 
 /// Whether no range of `fix` overlaps one that is taken; equal edits share.
@@ -100,8 +108,13 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".vt-lint-new");
     let new = path.with_file_name(name);
-    fs::write(&new, text)?;
-    let renamed = fs::metadata(&path)
+    let written = fs::File::create_new(&new).and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        // On the disk before it takes the old file's place, or a power cut leaves neither.
+        file.sync_all()
+    });
+    let renamed = written
+        .and_then(|()| fs::metadata(&path))
         .and_then(|metadata| fs::set_permissions(&new, metadata.permissions()))
         .and_then(|()| fs::rename(&new, &path));
     if renamed.is_err() {

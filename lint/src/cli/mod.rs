@@ -5,8 +5,11 @@
 mod args;
 mod baseline;
 mod cache;
+mod dirty;
 mod fix;
+mod git;
 mod manual;
+mod print;
 mod progress;
 mod run;
 mod since;

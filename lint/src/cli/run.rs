@@ -1,22 +1,27 @@
 //! One call of the program: load, check, filter, print.
 
 use std::fmt::Display;
-use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::args::{self, Args, MessageFormat};
+use super::args::{self, Args};
 use super::cache::{Answer, cached_check};
+use super::print::{counted, is_for_people, print, summarise};
 use super::progress::Progress;
-use super::{CLEAN, DENIED, baseline, fix, is_reader_gone, manual, since, trace};
-use crate::check::Report;
+use super::{CLEAN, DENIED, baseline, dirty, fix, is_reader_gone, manual, since, trace};
+use crate::check::{FileStatus, FileSummary, Report};
 use crate::config::Config;
 use crate::diagnostic::Level;
-use crate::render::{Fingerprints, Style, Texts, View, render};
+use crate::render::{Fingerprints, Texts, View};
 use crate::rules;
 use crate::workspace::{LoadError, Loaded, Request, load};
 
 /// Stack of an analysing thread: parsers recurse as deep as the code nests. Untouched pages cost nothing.
 const STACK_BYTES: usize = 256 << 20;
+
+/// More repairs than any run makes: a repair that brings itself back must come to an end.
+const MAX_REPAIRS: usize = 100_000;
 
 /// Why a run ended without an answer.
 pub(super) enum Stop {
@@ -90,54 +95,56 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
             writeln!(err, "note: looking through {}", one.name)?;
         }
     }
-    let answer = analyse(&loaded, args)?;
-    if args.verbose && answer.is_cached {
-        writeln!(err, "note: nothing changed since the last run")?;
-    }
-    let mut report = answer.report;
-    let texts = Texts::new(&loaded.disk, loaded.root.clone());
-    let fingerprints = Fingerprints::new(&report.findings, &texts);
-    if let Some(path) = &args.write_baseline {
-        baseline::write(path, &report.findings, &fingerprints).map_err(Stop::failed)?;
-        if args.quiet == 0 {
-            writeln!(
-                err,
-                "wrote {} to {}",
-                counted(report.findings.len(), "finding"),
-                path.display()
+    let mut repaired = 0;
+    let (mut report, fingerprints, texts) = loop {
+        let answer = analyse(&loaded, args)?;
+        if args.verbose && answer.is_cached {
+            writeln!(err, "note: nothing changed since the last run")?;
+        }
+        let mut report = answer.report;
+        let texts = Texts::new(&loaded.disk, loaded.root.clone());
+        let fingerprints = Fingerprints::new(&report.findings, &texts);
+        if let Some(path) = &args.write_baseline {
+            return write_baseline(path, &report, &fingerprints, args, &mut err);
+        }
+        filter(&mut report, &fingerprints, &loaded, &texts, args, &mut err)?;
+        if !args.repair.fix {
+            break (report, fingerprints, texts);
+        }
+        let repairs = fix::collect(&report.findings);
+        if args.repair.dry_run {
+            repairs.print(&texts, &mut out)?;
+            repaired = repairs.count;
+            break (report, fingerprints, texts);
+        }
+        if repairs.count == 0 || repaired >= MAX_REPAIRS {
+            break (report, fingerprints, texts);
+        }
+        if repaired == 0 {
+            dirty::refuse(
+                &loaded.root,
+                &analysed(&report),
+                &texts,
+                args.repair.allowed(),
             )?;
         }
-        return Ok(CLEAN);
-    }
-    if let Some(path) = &args.baseline {
-        let gone = baseline::subtract(path, &mut report, &fingerprints).map_err(Stop::failed)?;
-        if gone > 0 && args.quiet == 0 {
-            writeln!(
-                err,
-                "note: {} of the baseline no longer there; write it anew to keep it short",
-                counted(gone, "finding")
-            )?;
-        }
-    }
-    if let Some(revision) = &args.since {
-        since::keep_changed(revision, &loaded.root, &texts, &mut report.findings)
-            .map_err(Stop::failed)?;
-    }
-    if args.fix {
-        fix::apply(
-            &mut report,
-            &loaded.root,
-            &texts,
-            args.dry_run,
-            &mut out,
-            &mut err,
-        )?;
+        repairs.apply(&loaded.root, &texts)?;
+        repaired += repairs.count;
+        // A repair moves lines and may make room for one that overlapped it: look again.
+    };
+    if args.repair.fix {
+        let could = if args.repair.dry_run {
+            "could repair"
+        } else {
+            "repaired"
+        };
+        writeln!(err, "{could} {}", counted(repaired, "finding"))?;
     }
     let trace = match &args.trace[..] {
         [] => None,
         paths => Some(trace::join(paths, &mut report, &loaded.root).map_err(Stop::failed)?),
     };
-    if !args.dry_run {
+    if !args.repair.dry_run {
         let view = View {
             report: &report,
             crates: &loaded.crates,
@@ -155,6 +162,12 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
     }
     out.flush()?;
     summarise(&report, args, &mut err)?;
+    let is_broken = |file: &FileSummary| matches!(file.status, FileStatus::Broken(_));
+    if report.statistics.files == 0 && report.files.iter().any(is_broken) {
+        return Err(Stop::Failed(
+            "nothing could be analysed: no file could be read and parsed".to_owned(),
+        ));
+    }
     Ok(if report.is_denied() && !args.exit_zero {
         DENIED
     } else {
@@ -162,8 +175,65 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
     })
 }
 
+/// Takes out what the baseline knows and what unchanged lines bring in.
+fn filter(
+    report: &mut Report,
+    fingerprints: &Fingerprints,
+    loaded: &Loaded,
+    texts: &Texts<'_>,
+    args: &Args,
+    err: &mut dyn Write,
+) -> Result<(), Stop> {
+    if let Some(path) = &args.baseline {
+        let gone = baseline::subtract(path, report, fingerprints).map_err(Stop::failed)?;
+        if gone > 0 && args.quiet == 0 {
+            writeln!(
+                err,
+                "note: {} of the baseline no longer there; write it anew to keep it short",
+                counted(gone, "finding")
+            )?;
+        }
+    }
+    if let Some(revision) = &args.since {
+        since::keep_changed(revision, &loaded.root, texts, &mut report.findings)
+            .map_err(Stop::failed)?;
+    }
+    Ok(())
+}
+
+fn write_baseline(
+    path: &Path,
+    report: &Report,
+    fingerprints: &Fingerprints,
+    args: &Args,
+    err: &mut dyn Write,
+) -> Result<u8, Stop> {
+    baseline::write(path, &report.findings, fingerprints).map_err(Stop::failed)?;
+    if args.quiet == 0 {
+        writeln!(
+            err,
+            "wrote {} to {}",
+            counted(report.findings.len(), "finding"),
+            path.display()
+        )?;
+    }
+    Ok(CLEAN)
+}
+
+/// Every file of the run that could be analysed.
+fn analysed(report: &Report) -> Vec<Arc<str>> {
+    let files = report.files.iter();
+    let files = files.filter(|file| file.status == FileStatus::Analysed);
+    files.map(|file| file.path.as_str().into()).collect()
+}
+
 fn request(args: &Args) -> Result<Request, Stop> {
     let dash = Path::new("-");
+    if args.repair.fix && !args.repair.dry_run && args.files.iter().any(|path| path == dash) {
+        return Err(Stop::Failed(
+            "--fix cannot change standard input; --fix --dry-run prints the changes".to_owned(),
+        ));
+    }
     let stdin = if args.files.iter().any(|path| path == dash) {
         let mut text = String::new();
         io::stdin()
@@ -234,80 +304,4 @@ fn analyse(loaded: &Loaded, args: &Args) -> Result<Answer, Stop> {
         .map_err(|error| Stop::Failed(format!("cannot start threads: {error}")))?;
     let _progress = Progress::start(&loaded.disk, args.quiet == 0);
     Ok(pool.install(|| cached_check(loaded, !args.no_cache)))
-}
-
-fn print(view: &View<'_>, args: &Args, out: &mut dyn Write) -> Result<(), Stop> {
-    render(args.message_format.format(), view, style(args), out)?;
-    if is_for_people(args) {
-        if args.show_files {
-            manual::files(&view.report.files, out)?;
-        }
-        if args.statistics {
-            manual::statistics(view.report, out)?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether more than findings may be printed: listings would break the formats that programs read.
-fn is_for_people(args: &Args) -> bool {
-    matches!(
-        args.message_format,
-        MessageFormat::Human | MessageFormat::Short
-    )
-}
-
-fn style(args: &Args) -> Style {
-    let is_terminal = io::stdout().is_terminal();
-    let color = match args.color.choice() {
-        anstream::ColorChoice::Auto => {
-            anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
-        }
-        choice => choice != anstream::ColorChoice::Never,
-    };
-    let known = |name: &str| std::env::var_os(name).is_some();
-    let links = [
-        "VTE_VERSION",
-        "WT_SESSION",
-        "KITTY_WINDOW_ID",
-        "WEZTERM_PANE",
-        "TERM_PROGRAM",
-    ];
-    Style {
-        color,
-        links: color && is_terminal && links.into_iter().any(known),
-        width: if is_terminal { 140 } else { 0 },
-    }
-}
-
-fn summarise(report: &Report, args: &Args, err: &mut dyn Write) -> Result<(), Stop> {
-    if args.quiet > 0 {
-        return Ok(());
-    }
-    let denied = report
-        .findings
-        .iter()
-        .filter(|finding| finding.level == Level::Deny)
-        .count();
-    let warned = report.findings.len() - denied;
-    let looked_at = format!(
-        "{} in {}",
-        counted(report.statistics.lines, "line"),
-        counted(report.statistics.files, "file")
-    );
-    match (denied, warned) {
-        (0, 0) => writeln!(err, "no findings ({looked_at})")?,
-        _ => writeln!(
-            err,
-            "{}, {} ({looked_at})",
-            counted(denied, "error"),
-            counted(warned, "warning")
-        )?,
-    }
-    Ok(())
-}
-
-/// `1 file`, `2 files`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

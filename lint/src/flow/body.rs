@@ -24,6 +24,21 @@ pub(crate) struct Body {
     pub(crate) guards: Vec<Guard>,
     /// What happens in it, in order of evaluation.
     pub(crate) events: Vec<Event>,
+    /// Where a value that needs no guard keeps one alive.
+    pub(crate) detachable: Vec<Detachable>,
+}
+
+/// What a `match`, `if let`, `while let` or `for` looks at: an owned value, beside whose temporaries guards stay alive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Detachable {
+    /// These guards.
+    pub(crate) guards: Guards,
+    /// The expression that gives the value.
+    pub(crate) value: At,
+    /// The `match`, `if`, `while` or `for` as a whole.
+    pub(crate) whole: At,
+    /// The whole evaluates the value first and once, so a statement before it does the same.
+    pub(crate) is_first: bool,
 }
 
 /// What a body is.
@@ -146,6 +161,12 @@ impl Context {
     pub(crate) const CRITICAL: u8 = 4;
     /// Where `is_virtual()` said no.
     pub(crate) const NOT_VIRTUAL: u8 = 8;
+    /// In a loop, or a closure that an iterator runs.
+    pub(crate) const LOOP: u8 = 16;
+    /// The innermost of these goes over a range or a list written in place.
+    pub(crate) const COUNTED: u8 = 32;
+    /// In a closure that initialises a cell or an entry of a map.
+    pub(crate) const INITIALIZER: u8 = 64;
 
     /// Whether it is declared.
     pub(crate) fn has(self, bit: u8) -> bool {

@@ -139,6 +139,8 @@ impl<'a> Flow<'_, 'a> {
     /// Runs a closure here, under the guards alive here; the result is what it returns.
     pub(super) fn inline(&mut self, closure: &'a Closure, values: &[Value<'a>]) -> Value<'a> {
         let names = self.env.len();
+        let outer = self.context;
+        self.repeated(closure);
         let exits = std::mem::take(&mut self.exits);
         self.returns.push(State::unreachable());
         self.open_frame(false);
@@ -162,6 +164,7 @@ impl<'a> Flow<'_, 'a> {
         let returned = self.returns.pop().unwrap_or_else(State::unreachable);
         self.state.join(&returned);
         self.exits = exits;
+        self.context = outer;
         self.env.truncate(names);
         value
     }

@@ -36,6 +36,7 @@ impl<'a> Flow<'_, 'a> {
     pub(super) fn method(&mut self, expr: &'a Expr, method: &'a Method) -> Value<'a> {
         self.statistics.all += 1;
         let mut receiver = self.place_of(&method.receiver, false);
+        self.note_repeats(&receiver.ty, method);
         if receiver.looks_locked.is_some() && UNWRAPPING.contains(&method.name.as_str()) {
             return self.unwrap_by_shape(receiver, method);
         }

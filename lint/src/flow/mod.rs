@@ -82,6 +82,8 @@ pub(crate) struct Flow<'m, 'a> {
     /// What the parameters of lazy closures are.
     lazy_params: HashMap<u32, Vec<Value<'a>>>,
     context: Context,
+    /// What running a closure declares, by its body's identity.
+    repeats: HashMap<u32, u8>,
     /// The guard of each site, by body.
     sites: HashMap<(usize, u32), u32>,
     /// Event numbers by body, place and kind.
@@ -248,6 +250,7 @@ impl<'m, 'a> Flow<'m, 'a> {
             last_captured: Vec::new(),
             lazy_params: HashMap::new(),
             context: Context::default(),
+            repeats: HashMap::new(),
             sites: HashMap::new(),
             seen: HashMap::new(),
             depth: 0,
@@ -264,6 +267,7 @@ impl<'m, 'a> Flow<'m, 'a> {
             is_async,
             guards: Vec::new(),
             events: Vec::new(),
+            detachable: Vec::new(),
         });
         self.bodies.len() - 1
     }

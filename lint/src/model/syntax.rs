@@ -117,6 +117,10 @@ pub(crate) struct ModuleFile {
     pub(crate) name: Name,
     /// `#[path = ".."]`.
     pub(crate) path: Option<String>,
+    /// Its place.
+    pub(crate) at: At,
+    /// It is there whatever is configured, so its file must be.
+    pub(crate) is_certain: bool,
     /// Directories of the inline modules around it, outermost first.
     pub(crate) inline: Vec<Name>,
     /// What `#[park_safe]` on it or around it swaps.

@@ -31,6 +31,8 @@ pub(crate) struct SourceFile {
     pub(crate) skipped: Option<&'static str>,
     /// Why it could not be read or parsed, and where.
     pub(crate) broken: Option<(At, String)>,
+    /// Modules it declares that have no file.
+    pub(crate) missing: Vec<(At, Name)>,
 }
 
 /// A file to load.
@@ -78,13 +80,18 @@ pub(crate) fn load(input: &Input<'_>, table: &MacroTable) -> Vec<SourceFile> {
             })
             .collect();
         let mut next = Vec::new();
-        for (request, file) in wave.into_iter().zip(loaded) {
+        for (request, mut file) in wave.into_iter().zip(loaded) {
             let index = files.len();
             if let Some((parent, ordinal)) = request.parent {
                 files[parent].children.push((ordinal, index));
             }
+            let mut missing = Vec::new();
             for (ordinal, (_, declaration)) in declared(&file.syntax).into_iter().enumerate() {
-                if let Some(found) = locate(input, &request, declaration) {
+                let found = locate(input, &request, declaration);
+                if found.is_none() && declaration.is_certain {
+                    missing.push((declaration.at, declaration.name));
+                }
+                if let Some(found) = found {
                     let directory =
                         directory_of(&found, declaration.path.is_some(), declaration.name);
                     let parent = Some((index, ordinal));
@@ -97,6 +104,7 @@ pub(crate) fn load(input: &Input<'_>, table: &MacroTable) -> Vec<SourceFile> {
                     });
                 }
             }
+            file.missing = missing;
             paths.push(request.path);
             files.push(file);
         }
@@ -126,6 +134,7 @@ fn read(input: &Input<'_>, request: &Request, context: &Context<'_>) -> SourceFi
         children: Vec::new(),
         skipped: None,
         broken: Some((at, cause)),
+        missing: Vec::new(),
     };
     let text = match input.sources.read(&request.path) {
         Ok(text) => text,
@@ -140,6 +149,7 @@ fn read(input: &Input<'_>, request: &Request, context: &Context<'_>) -> SourceFi
             children: Vec::new(),
             skipped: Some("marked as generated"),
             broken: None,
+            missing: Vec::new(),
         };
     }
     match lower::lower(&text, request.swap, context) {
@@ -150,6 +160,7 @@ fn read(input: &Input<'_>, request: &Request, context: &Context<'_>) -> SourceFi
             children: Vec::new(),
             skipped: None,
             broken: None,
+            missing: Vec::new(),
         },
         Err(error) => broken(text, error.at, format!("does not parse: {}", error.message)),
     }

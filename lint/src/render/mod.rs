@@ -18,6 +18,7 @@ use std::time::Duration;
 use crate::check::Report;
 use crate::diagnostic::{Finding, Level};
 use crate::input::CrateInput;
+use crate::rules::carrier::heavy_thread_local;
 
 pub use fingerprint::Fingerprints;
 pub use human::Style;
@@ -104,8 +105,13 @@ fn places(finding: &Finding) -> String {
         ));
     }
     if let Some(last) = finding.chain.last() {
+        let does = if finding.rule == heavy_thread_local::RULE.id {
+            "used"
+        } else {
+            "blocks"
+        };
         text.push_str(&format!(
-            "; blocks at {}:{}",
+            "; {does} at {}:{}",
             last.span.file, last.span.start.line
         ));
     }

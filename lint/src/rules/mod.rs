@@ -7,6 +7,7 @@ pub mod carrier;
 pub mod code;
 pub mod guard;
 pub mod hygiene;
+pub(crate) mod repair;
 pub(crate) mod site;
 
 use crate::diagnostic::{Finding, Level, RuleId};
@@ -40,6 +41,9 @@ pub static TABLE: &[Rule] = &[
     code::blocking_in_initializer::RULE,
     carrier::scoped_tls_across_park::RULE,
     carrier::park_in_thread_local_init::RULE,
+    carrier::heavy_thread_local::RULE,
+    carrier::pooled_virtual_threads::RULE,
+    carrier::unbounded_fanout::RULE,
     hygiene::unparsed_source::RULE,
     hygiene::unused_suppression::RULE,
     hygiene::suppression_without_reason::RULE,
@@ -63,6 +67,9 @@ pub(crate) static CHECKS: &[Check] = &[
     code::blocking_in_initializer::check,
     carrier::scoped_tls_across_park::check,
     carrier::park_in_thread_local_init::check,
+    carrier::heavy_thread_local::check,
+    carrier::pooled_virtual_threads::check,
+    carrier::unbounded_fanout::check,
 ];
 
 /// The rule of that name, `-` and `_` being the same.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::diagnostic::{Finding, Label, Span};
-use crate::flow::body::{Body, Callable, Context, Event, Guard, GuardKind, Guards, What};
+use crate::flow::body::{Body, Callable, Context, Event, Guard, GuardKind, Guards, How, What};
 use crate::model::index::FunctionId;
 use crate::model::syntax::At;
 use crate::model::tree::SourceFile;
@@ -274,6 +274,30 @@ impl<'g, 'a> Site<'g, 'a> {
             .acquired()
             .is_some_and(|(id, kind)| kind & 1 != 0 && self.graph.model.is_described(id));
         aware || self.is_direct(Effect::Parks) || self.through(Effect::Parks).is_some()
+    }
+
+    /// What the event starts on virtual threads: the bodies themselves and what they call directly.
+    pub(crate) fn spawned(&self) -> impl Iterator<Item = u32> {
+        let graph = self.graph;
+        let started = self.event.passed.iter().filter_map(|(how, callable)| {
+            let starts = match how {
+                How::VirtualThread => true,
+                How::Param(param) => graph
+                    .uses_of(self.event, *param)
+                    .is_some_and(|uses| uses.virtual_thread),
+                _ => false,
+            };
+            graph.body_of(*callable).filter(|_| starts)
+        });
+        started.flat_map(move |body| {
+            let events = &graph.bodies[body as usize].events;
+            let calls = events.iter().filter_map(|event| match &event.what {
+                What::Call(targets) => targets.first(),
+                _ => None,
+            });
+            let called = calls.filter_map(|target| graph.body_of(*target));
+            std::iter::once(body).chain(called)
+        })
     }
 
     /// The function whose call gives a guard here.

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub(super) use recording::{Pin, TraceError};
 
-use super::run::counted;
+use super::print::counted;
 use crate::check::Report;
 use crate::diagnostic::{Finding, Span};
 use crate::render::Seen;

@@ -181,9 +181,16 @@ impl Lowerer<'_> {
             }
             None => {
                 let path = self.string_attribute(&item.attrs, "path");
+                let is_conditional = |attribute: &syn::Attribute| {
+                    attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr")
+                };
                 let file = ModuleFile {
                     name: module,
                     path,
+                    at: place,
+                    is_certain: self.inline.is_empty()
+                        && self.expanding.is_none()
+                        && !item.attrs.iter().any(is_conditional),
                     inline: self.inline.clone(),
                     swap: self.swap,
                 };

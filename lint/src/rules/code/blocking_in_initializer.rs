@@ -1,13 +1,14 @@
 //! Flags blocking calls in initialisers of lazily initialised cells.
 //!
 //! ## What it does
-//! Reports calls that block in the initialiser of a `LazyLock`, `once_cell::sync::Lazy`, `lazy_static!` or `thread_local!`.
+//! Reports calls that block in the initialiser of a `LazyLock`, `once_cell::sync::Lazy`, `lazy_static!` or `thread_local!`,
+//! and in closures given to `get_or_init`, `call_once` and `entry(..).or_insert_with`.
 //!
 //! ## Why
 //! Whoever uses the cell first blocks, and with a shared cell everybody else waits for it.
 //!
 //! ## What it cannot see
-//! Closures given to `get_or_init` (they are part of the code around them). Calls through function pointers, type parameters and crates whose code is neither analysed nor described. Such
+//! Functions given to `get_or_init` by name. Calls through function pointers, type parameters and crates whose code is neither analysed nor described. Such
 //! calls are never reported.
 //!
 //! ## Example
@@ -24,7 +25,7 @@
 //! `monitor_enter`: the cell's internal lock blocks whoever waits for the initialiser.
 
 use crate::diagnostic::{Finding, Level, RuleId};
-use crate::flow::body::BodyKind;
+use crate::flow::body::{BodyKind, Context};
 use crate::rules::Rule;
 use crate::rules::site::Site;
 use crate::summary::Effect;
@@ -39,15 +40,21 @@ pub const RULE: Rule = Rule {
 
 /// Checks one event.
 pub(crate) fn check(site: &Site<'_, '_>) -> Option<Finding> {
-    let BodyKind::Initializer(value) = site.body().kind else {
-        return None;
+    let name = match site.body().kind {
+        BodyKind::Initializer(value) => {
+            Some(site.graph.model.index.values[value.index()].syntax.name)
+        }
+        _ if site.event.context.has(Context::INITIALIZER) => None,
+        _ => return None,
     };
     let direct = site.is_direct(Effect::Blocks);
     if !direct && site.through(Effect::Blocks).is_none() {
         return None;
     }
-    let name = site.graph.model.index.values[value.index()].syntax.name;
-    let message = format!("`{}` blocks in the initialiser of `{name}`", site.callee());
+    let message = match name {
+        Some(name) => format!("`{}` blocks in the initialiser of `{name}`", site.callee()),
+        None => format!("`{}` blocks in an initialising closure", site.callee()),
+    };
     let mut finding = site.finding(
         &RULE,
         message,

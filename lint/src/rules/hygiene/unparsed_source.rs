@@ -37,12 +37,33 @@ pub const RULE: Rule = Rule {
 /// The finding for a file, at the place where reading or parsing stopped. `cause` reads after the file's name
 /// (`cannot be read: permission denied`, `does not parse: expected ..`).
 pub fn finding(place: Span, cause: &str, crate_index: usize) -> Finding {
+    let message = format!("`{}` {cause}", place.file);
+    of(
+        place,
+        message,
+        "nothing in this file was checked",
+        crate_index,
+    )
+}
+
+/// The finding for a module without a file, at its declaration.
+pub fn missing(place: Span, module: &str, crate_index: usize) -> Finding {
+    let message = format!("there is no file for the module `{module}`");
+    of(
+        place,
+        message,
+        "nothing in this module was checked",
+        crate_index,
+    )
+}
+
+fn of(place: Span, message: String, label: &str, crate_index: usize) -> Finding {
     Finding {
         rule: RULE.id,
         level: RULE.level,
-        message: format!("`{}` {cause}", place.file),
+        message,
         primary: place,
-        primary_label: "nothing in this file was checked".to_owned(),
+        primary_label: label.to_owned(),
         guard: None,
         chain: Vec::new(),
         notes: Vec::new(),

@@ -1,25 +1,30 @@
 //! Branches, loops, and everything that leaves early.
 
+mod repeat;
+
 use crate::model::name::Name;
-use crate::model::syntax::{Arm, Block, Expr, For, If, Kind, Operator, Pattern};
+use crate::model::syntax::{Arm, At, Block, Expr, For, If, Kind, Operator, Pattern};
 use crate::model::ty::Ty;
 
-use super::body::{Context, What};
-use super::state::State;
-use super::value::Value;
-use super::{Exit, Flow};
+use crate::flow::body::{Context, What};
+use crate::flow::state::State;
+use crate::flow::value::Value;
+use crate::flow::{Exit, Flow};
+use repeat::is_counted;
 
 /// After how many rounds a loop is taken to have settled; owners only gain guards, so few are needed.
 const ROUNDS: u32 = 4;
 
 impl<'a> Flow<'_, 'a> {
-    pub(super) fn control(&mut self, expr: &'a Expr) -> Value<'a> {
+    pub(in crate::flow) fn control(&mut self, expr: &'a Expr) -> Value<'a> {
         match &expr.kind {
-            Kind::If(of) => self.if_expr(of),
-            Kind::While(label, condition, body) => self.while_loop(*label, condition, body),
+            Kind::If(of) => self.if_expr(expr.at, of),
+            Kind::While(label, condition, body) => {
+                self.while_loop(expr.at, *label, condition, body)
+            }
             Kind::Loop(label, body) => self.plain_loop(*label, body),
-            Kind::For(of) => self.for_loop(of),
-            Kind::Match(scrutinee, arms) => self.match_expr(scrutinee, arms),
+            Kind::For(of) => self.for_loop(expr.at, of),
+            Kind::Match(scrutinee, arms) => self.match_expr(expr.at, scrutinee, arms),
             Kind::Block(None, block) => self.block(block),
             Kind::Block(Some(label), block) => {
                 self.enter(Some(*label), false);
@@ -61,7 +66,7 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// Adds the state to what the innermost function or inlined closure returns with.
-    pub(super) fn leave_by_return(&mut self) {
+    pub(in crate::flow) fn leave_by_return(&mut self) {
         let state = self.state.clone();
         if let Some(returns) = self.returns.last_mut() {
             returns.join(&state);
@@ -102,12 +107,15 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// A condition; the result is the state when it does not hold. Names it binds stay.
-    fn condition(&mut self, condition: &'a Expr) -> State {
+    /// `whole` is the expression the condition is the beginning of, `is_first` that nothing is evaluated before it.
+    fn condition(&mut self, condition: &'a Expr, whole: At, is_first: bool) -> State {
         match &condition.kind {
-            Kind::Let(pattern, scrutinee) => self.condition_let(pattern, scrutinee),
+            Kind::Let(pattern, scrutinee) => {
+                self.condition_let(pattern, scrutinee, whole, is_first)
+            }
             Kind::Binary(Operator::And, left, right) if has_let(left) || has_let(right) => {
-                let mut refused = self.condition(left);
-                refused.join(&self.condition(right));
+                let mut refused = self.condition(left, whole, false);
+                refused.join(&self.condition(right, whole, false));
                 refused
             }
             _ => {
@@ -117,8 +125,14 @@ impl<'a> Flow<'_, 'a> {
         }
     }
 
-    fn condition_let(&mut self, pattern: &'a Pattern, scrutinee: &'a Expr) -> State {
-        let value = self.place_of(scrutinee, false);
+    fn condition_let(
+        &mut self,
+        pattern: &'a Pattern,
+        scrutinee: &'a Expr,
+        whole: At,
+        is_first: bool,
+    ) -> State {
+        let value = self.scrutinee(scrutinee, whole, is_first);
         let matched = self.state.clone();
         self.refuted(pattern, &value);
         let refused = std::mem::replace(&mut self.state, matched);
@@ -126,7 +140,7 @@ impl<'a> Flow<'_, 'a> {
         refused
     }
 
-    fn if_expr(&mut self, of: &'a If) -> Value<'a> {
+    fn if_expr(&mut self, at: At, of: &'a If) -> Value<'a> {
         let names = self.env.len();
         let frames = self.frames.len();
         let early = self.is_2024();
@@ -135,7 +149,7 @@ impl<'a> Flow<'_, 'a> {
         }
         let asks = self.asks_for_virtual(&of.condition);
         self.open_frame(true);
-        let refused = self.condition(&of.condition);
+        let refused = self.condition(&of.condition, at, true);
         let outer = self.context;
         if asks == Some(false) {
             self.context.0 |= Context::NOT_VIRTUAL;
@@ -186,16 +200,17 @@ impl<'a> Flow<'_, 'a> {
 
     fn while_loop(
         &mut self,
+        at: At,
         label: Option<Name>,
         condition: &'a Expr,
         body: &'a Block,
     ) -> Value<'a> {
         let names = self.env.len();
         let mut after = State::unreachable();
-        self.rounds(label, |this| {
+        self.rounds(label, false, |this| {
             this.open_frame(false);
             this.open_frame(true);
-            let refused = this.condition(condition);
+            let refused = this.condition(condition, at, false);
             this.scoped(|this| this.block(body));
             let frames = this.frames.len() - 2;
             let looping = std::mem::replace(&mut this.state, refused);
@@ -211,15 +226,15 @@ impl<'a> Flow<'_, 'a> {
     }
 
     fn plain_loop(&mut self, label: Option<Name>, body: &'a Block) -> Value<'a> {
-        self.rounds(label, |this| {
+        self.rounds(label, false, |this| {
             this.scoped(|this| this.block(body));
         });
         Value::unknown()
     }
 
-    fn for_loop(&mut self, of: &'a For) -> Value<'a> {
+    fn for_loop(&mut self, at: At, of: &'a For) -> Value<'a> {
         let names = self.env.len();
-        let mut iterable = self.place_of(&of.iterable, false);
+        let mut iterable = self.scrutinee(&of.iterable, at, true);
         let reach = self.reach(&iterable);
         if iterable
             .slot
@@ -238,7 +253,7 @@ impl<'a> Flow<'_, 'a> {
             ..Value::of(item)
         };
         let mut after = State::unreachable();
-        self.rounds(of.label, |this| {
+        self.rounds(of.label, is_counted(&of.iterable), |this| {
             after.join(&this.state);
             this.steps(&iterable);
             this.open_frame(true);
@@ -252,7 +267,7 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// What consuming an iterator does, here and now.
-    pub(super) fn steps(&mut self, iterable: &Value<'a>) {
+    pub(in crate::flow) fn steps(&mut self, iterable: &Value<'a>) {
         if let Some((function, at)) = iterable.steps {
             let what = match self.mark(function, "parking_iterator") {
                 Some(_) => What::Parks(function, Name::new("receives from a channel"), false),
@@ -264,7 +279,9 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// Walks a loop until its entry state no longer grows; leaves with the state behind it.
-    fn rounds(&mut self, label: Option<Name>, mut round: impl FnMut(&mut Self)) {
+    fn rounds(&mut self, label: Option<Name>, is_counted: bool, mut round: impl FnMut(&mut Self)) {
+        let outer = self.context;
+        self.context = outer.repeated(is_counted);
         let mut head = self.state.clone();
         let mut leave = State::unreachable();
         for _ in 0..ROUNDS {
@@ -281,11 +298,12 @@ impl<'a> Flow<'_, 'a> {
             }
             head = next;
         }
+        self.context = outer;
         self.state = leave;
     }
 
-    fn match_expr(&mut self, scrutinee: &'a Expr, arms: &'a [Arm]) -> Value<'a> {
-        let value = self.place_of(scrutinee, false);
+    fn match_expr(&mut self, at: At, scrutinee: &'a Expr, arms: &'a [Arm]) -> Value<'a> {
+        let value = self.scrutinee(scrutinee, at, true);
         let before = self.state.clone();
         let names = self.env.len();
         let mut after = State::unreachable();
@@ -295,7 +313,7 @@ impl<'a> Flow<'_, 'a> {
             self.open_frame(true);
             self.bind(&arm.pattern, &value);
             if let Some(guard) = &arm.guard {
-                self.scoped(|this| this.condition(guard));
+                self.scoped(|this| this.condition(guard, at, false));
             }
             let body = self.scoped(|this| this.value(&arm.body));
             self.close_frame();
