@@ -7,7 +7,7 @@
 //! reply    ok <length>\n<bytes>  or  error <text>\n
 //! ```
 //!
-//! Served on a thread of its own, one request a connection. The peer's uid must be ours (or root's).
+//! Served on threads of its own, one request a connection. The peer's uid must be ours (or root's).
 //! No path is ever taken from a client: dumps are sent back.
 
 mod client;

@@ -3,9 +3,8 @@
 use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
-use std::sync::Weak;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::{HELLO, MAX_REQUEST, own_folder, uid};
@@ -31,14 +30,11 @@ pub(crate) fn listen(recorder: &FlightRecorder) -> Result<(), InstallError> {
     let owner_only = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(&path, owner_only).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
-    let socket = Socket {
-        listener,
-        path: path.clone(),
-    };
+    recorder.listens_at(path.clone());
     let weak = recorder.downgrade();
     std::thread::Builder::new()
         .name("vt-flight-sock".to_owned())
-        .spawn(move || serve(&socket, &weak))
+        .spawn(move || serve(&listener, &weak))
         .map_err(InstallError::Thread)?;
     vt_runtime::event::at_exit(move || {
         let _ = std::fs::remove_file(&path);
@@ -71,31 +67,38 @@ fn remove_stale(folder: &std::path::Path) {
     }
 }
 
-/// A listening socket whose file goes with it.
-struct Socket {
-    listener: UnixListener,
-    path: PathBuf,
-}
-
-impl Drop for Socket {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
 /// How often the thread looks whether its recorder is still there.
 const PERIOD: Duration = Duration::from_millis(500);
 
-fn serve(socket: &Socket, weak: &Weak<Shared>) {
+/// Clients that are answered at a time; the next ones wait.
+const MAX_CLIENTS: usize = 8;
+
+fn serve(listener: &UnixListener, weak: &Weak<Shared>) {
+    // Each answer holds a clone while it lasts.
+    let clients = Arc::new(());
     loop {
-        wait_for_client(&socket.listener);
+        wait_for_client(listener);
         let Some(recorder) = FlightRecorder::upgrade(weak) else {
             return;
         };
-        if let Ok((client, _)) = socket.listener.accept() {
+        if Arc::strong_count(&clients) > MAX_CLIENTS {
+            std::thread::park_timeout(PERIOD / 10);
+            continue;
+        }
+        let Ok((client, _)) = listener.accept() else {
+            continue;
+        };
+        let turn = Arc::clone(&clients);
+        let answering = move || {
             // A client that went away, or came with the wrong uid, is its own problem.
             let _ = answer(&recorder, client);
-        }
+            drop(turn);
+        };
+        // One that does not read its reply must not keep the others waiting. Where no thread is to be had the
+        // client finds the connection closed.
+        let _ = std::thread::Builder::new()
+            .name("vt-flight-reply".to_owned())
+            .spawn(answering);
     }
 }
 

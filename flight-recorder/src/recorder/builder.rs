@@ -129,6 +129,8 @@ pub enum InstallError {
     Thread(io::Error),
     /// The socket for `vt-flight` could not be opened.
     Attach(PathBuf, io::Error),
+    /// A signal that a dump was to be written on cannot be had.
+    Signal(i32, io::Error),
 }
 
 impl fmt::Display for InstallError {
@@ -143,6 +145,9 @@ impl fmt::Display for InstallError {
                 )
             }
             Self::Thread(error) => write!(f, "the recorder's thread could not be started: {error}"),
+            Self::Signal(signal, error) => {
+                write!(f, "no dump can be written on signal {signal}: {error}")
+            }
             Self::Attach(path, error) => {
                 write!(
                     f,
@@ -159,7 +164,7 @@ impl std::error::Error for InstallError {
         match self {
             Self::Runtime(error) => Some(error),
             Self::NoFolder(_) => None,
-            Self::Thread(error) | Self::Attach(_, error) => Some(error),
+            Self::Thread(error) | Self::Attach(_, error) | Self::Signal(_, error) => Some(error),
         }
     }
 }

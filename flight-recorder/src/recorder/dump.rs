@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use vt_runtime::event::{Pinned, Timestamp, clock};
 
@@ -151,20 +151,57 @@ fn begin(record: &Record) -> Timestamp {
     }
 }
 
+/// How temporary files begin; the process's number follows.
+const PREFIX: &str = ".vt-flight-";
+/// How they end.
+const SUFFIX: &str = ".jfr.tmp";
+/// No dump takes so long: a temporary file of that age whose process is gone was left by one that was killed.
+const LEFT: Duration = Duration::from_secs(60);
+
 /// Writes a file through `write`, so that readers see all of it or what was there before.
 pub(super) fn write_whole(
     path: &Path,
     write: impl FnOnce(BufWriter<&File>) -> io::Result<()>,
 ) -> io::Result<()> {
+    let folder = folder_of(path);
+    remove_left(folder);
     // A temporary file is made for its owner only, and removed unless it is kept.
     let temporary = tempfile::Builder::new()
-        .prefix(".vt-flight-")
-        .suffix(".jfr.tmp")
-        .tempfile_in(folder_of(path))?;
+        .prefix(&format!("{PREFIX}{}-", std::process::id()))
+        .suffix(SUFFIX)
+        .tempfile_in(folder)?;
     write(BufWriter::with_capacity(1 << 20, temporary.as_file()))?;
     temporary.as_file().sync_all()?;
     temporary.persist(path).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Removes what dumps of killed processes left in the folder. The age keeps files of processes that are
+/// alive where this one cannot see them: another container's.
+fn remove_left(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(process) = process_of(&name.to_string_lossy()) else {
+            continue;
+        };
+        let age = entry.metadata().and_then(|about| about.modified());
+        let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > LEFT));
+        let is_gone =
+            Path::new("/proc/self").exists() && !Path::new(&format!("/proc/{process}")).exists();
+        if is_old && is_gone {
+            // Another process may have been quicker.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The process that a temporary file is of.
+fn process_of(name: &str) -> Option<u32> {
+    let (process, _) = name
+        .strip_prefix(PREFIX)?
+        .strip_suffix(SUFFIX)?
+        .split_once('-')?;
+    process.parse().ok()
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -173,3 +210,6 @@ fn folder_of(path: &Path) -> &Path {
         _ => Path::new("."),
     }
 }
+
+#[cfg(test)]
+mod tests;

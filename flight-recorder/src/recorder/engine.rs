@@ -116,6 +116,11 @@ impl Engine {
         self.triggers.due(Instant::now())
     }
 
+    /// Asks for the signals that triggers name.
+    pub(super) fn listen(&self) -> Result<(), (i32, std::io::Error)> {
+        self.triggers.listen()
+    }
+
     pub(super) fn has(&self, trigger: Trigger) -> bool {
         self.triggers.has(trigger)
     }
@@ -202,6 +207,10 @@ impl Engine {
         ];
         let level = self.settings.program.map_or("OFF", |level| level.as_str());
         settings.push(("vt.Event", "level".to_owned(), level.to_owned()));
+        if let Some(step) = stepped(&self.started, &clock::Anchor::take()) {
+            let name = "wall clock set since the start".to_owned();
+            settings.push(("jdk.ActiveRecording", name, step));
+        }
         for (class, count) in CLASS_NAMES.into_iter().zip(self.store.evicted()) {
             if count > 0 {
                 let name = format!("given up for newer: {class}");
@@ -228,6 +237,16 @@ impl Engine {
     }
 }
 
+/// How far the wall clock was set between two moments, if it was: clocks that are only disciplined differ less.
+fn stepped(before: &clock::Anchor, after: &clock::Anchor) -> Option<String> {
+    let expected = before.wall_time(after.at);
+    let (sign, step) = match after.wall.duration_since(expected) {
+        Ok(ahead) => ("+", ahead),
+        Err(behind) => ("-", behind.duration()),
+    };
+    (step >= Duration::from_secs(1)).then(|| format!("{sign}{:.1} s", step.as_secs_f64()))
+}
+
 fn keeps(settings: &Settings, record: &Recorded) -> bool {
     match record.event {
         // Its second half tells all.
@@ -235,5 +254,26 @@ fn keeps(settings: &Settings, record: &Recorded) -> bool {
         Event::VirtualThreadUnpark { .. } => settings.parks,
         Event::VirtualThreadStart { .. } | Event::VirtualThreadEnd { .. } => settings.lifetimes,
         _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_of_the_wall_clock_is_told() {
+        let before = clock::Anchor::take();
+        let later = |wall| clock::Anchor {
+            at: before.at.plus(Duration::from_secs(100)),
+            wall,
+            ..before
+        };
+        let on_time = before.wall + Duration::from_secs(100);
+        assert_eq!(stepped(&before, &later(on_time)), None);
+        let set = on_time + Duration::from_secs(3_600);
+        assert_eq!(stepped(&before, &later(set)).as_deref(), Some("+3600.0 s"));
+        let set = on_time - Duration::from_secs(90);
+        assert_eq!(stepped(&before, &later(set)).as_deref(), Some("-90.0 s"));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use tracing::Level;
 use vt_runtime::event::Timestamp;
 
@@ -56,35 +56,39 @@ impl Intake {
     /// Takes a record, or counts it as lost where there is no room.
     pub(crate) fn push(&self, record: ProgramRecord) {
         let shard = record.thread as usize % SHARDS;
-        // The drain holds a shard for as long as a swap of pointers takes.
-        let mut shard = self.shards[shard].lock();
-        if shard.len() < ROOM {
-            shard.push(record);
-        } else {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+        match briefly(&self.shards[shard]) {
+            Some(mut shard) if shard.len() < ROOM => shard.push(record),
+            _ => self.lose(),
         }
+    }
+
+    fn lose(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A span begins.
     pub(crate) fn open(&self, span: ProgramRecord) {
-        let mut open = self.open[span.span as usize % SHARDS].lock();
-        if open.len() < MAX_OPEN {
-            open.insert(span.span, span);
-        } else {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+        match briefly(&self.open[span.span as usize % SHARDS]) {
+            Some(mut open) if open.len() < MAX_OPEN => _ = open.insert(span.span, span),
+            _ => self.lose(),
         }
     }
 
     /// Changes an open span.
     pub(crate) fn change(&self, id: u64, change: impl FnOnce(&mut ProgramRecord)) {
-        if let Some(span) = self.open[id as usize % SHARDS].lock().get_mut(&id) {
+        if let Some(mut open) = briefly(&self.open[id as usize % SHARDS])
+            && let Some(span) = open.get_mut(&id)
+        {
             change(span);
         }
     }
 
     /// A span ends.
     pub(crate) fn close(&self, id: u64, now: Timestamp) {
-        let span = self.open[id as usize % SHARDS].lock().remove(&id);
+        let span = match briefly(&self.open[id as usize % SHARDS]) {
+            Some(mut open) => open.remove(&id),
+            None => return self.lose(),
+        };
         // None: it began before the settings wanted it, or found no room and was counted then.
         if let Some(span) = span {
             self.push(lasting(span, now));
@@ -113,6 +117,21 @@ impl Intake {
     pub(crate) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
+}
+
+/// Looks this often for a lock to be free before what it is for counts as lost.
+const TRIES: u32 = 2_000;
+
+/// A lock that others hold for as long as a push takes. In a forked child one may be held for ever, by a
+/// thread that is not there.
+fn briefly<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..TRIES {
+        if let Some(guard) = lock.try_lock() {
+            return Some(guard);
+        }
+        std::hint::spin_loop();
+    }
+    None
 }
 
 fn lasting(span: ProgramRecord, now: Timestamp) -> ProgramRecord {

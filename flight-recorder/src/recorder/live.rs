@@ -19,6 +19,12 @@ impl FlightRecorder {
         })
     }
 
+    /// Tells where the socket is, so that it goes with the recorder.
+    pub(crate) fn listens_at(&self, socket: std::path::PathBuf) {
+        // A recorder has one.
+        let _ = self.shared.socket.set(socket);
+    }
+
     /// Facts as lines of `name value`.
     pub(crate) fn status(&self) -> String {
         let (stats, settings) = (self.stats(), self.settings());

@@ -16,7 +16,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
@@ -61,6 +61,21 @@ pub(crate) struct Shared {
     symbols: Option<Arc<Mutex<InProcess>>>,
     runtime: Runtime,
     dump_folder: PathBuf,
+    /// The process that is recorded. A forked child has a copy of this, but none of the threads.
+    process: u32,
+    /// The socket at which `vt-flight` asks, once it is open.
+    socket: OnceLock<PathBuf>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // Whoever looks for recorders should not find one that is gone.
+        if let Some(socket) = self.socket.get()
+            && std::process::id() == self.process
+        {
+            let _ = std::fs::remove_file(socket);
+        }
+    }
 }
 
 /// The recorder looks at the rings at least this often.
@@ -88,6 +103,9 @@ fn start(builder: Builder) -> Result<(RecorderLayer, FlightRecorder), InstallErr
     let bounds = (builder.max_size, builder.max_age);
     let reader = runtime.event_reader();
     let engine = Engine::new(reader, builder.settings.clone(), bounds, builder.triggers);
+    engine
+        .listen()
+        .map_err(|(signal, error)| InstallError::Signal(signal, error))?;
     let on_panic = engine.has(Trigger::Panic);
     let recorder = FlightRecorder {
         shared: Arc::new(Shared {
@@ -96,6 +114,8 @@ fn start(builder: Builder) -> Result<(RecorderLayer, FlightRecorder), InstallErr
             symbols: builder.symbolize.then(Arc::default),
             runtime,
             dump_folder: builder.dump_folder,
+            process: std::process::id(),
+            socket: OnceLock::new(),
         }),
     };
     recorder.set(builder.settings);
@@ -186,6 +206,8 @@ impl FlightRecorder {
     /// # Errors
     /// The folder does not exist, the disk is full, or whatever else the system says.
     pub fn dump(&self, path: impl AsRef<Path>) -> Result<(), DumpError> {
+        self.not_forked()
+            .map_err(|error| DumpError::new(path.as_ref(), error))?;
         self.dump_because(path.as_ref(), "asked by the program")
     }
 
@@ -194,8 +216,19 @@ impl FlightRecorder {
     /// # Errors
     /// What writing to `out` says.
     pub fn dump_to<W: Write>(&self, out: W, last: Option<Duration>) -> io::Result<W> {
+        self.not_forked()?;
         let contents = self.contents(last, "", "asked by the program");
         contents.write(out, SharedSymbols(self.shared.symbols.clone()))
+    }
+
+    /// A forked child's copy of the recorder may be locked for ever by a thread that is not there.
+    fn not_forked(&self) -> io::Result<()> {
+        if std::process::id() == self.shared.process {
+            return Ok(());
+        }
+        let told =
+            "this process was forked from the recorded one; install a recorder of its own in it";
+        Err(io::Error::new(io::ErrorKind::Unsupported, told))
     }
 
     /// The runtime's events that are held, by time.

@@ -1,11 +1,14 @@
 //! What makes a recorder dump by itself, and how often it may.
 
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use vt_runtime::event::Event;
 
-/// A reason to dump without being asked. At most one dump in ten seconds, and eight in all, are
-/// written for triggers, into the recorder's dump folder.
+/// A reason to dump without being asked. At most one dump in ten seconds, and eight in all (not counting
+/// those for signals), are written for triggers, into the recorder's dump folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trigger {
@@ -19,6 +22,10 @@ pub enum Trigger {
     SubmitFailed,
     /// A thread panicked.
     Panic,
+    /// The process got this signal, such as `SIGUSR2` (12 on Linux). The handler only sets a flag, which the
+    /// recorder's thread sees within a tenth of a second; handlers that were there before are called too. System
+    /// calls that the signal meets may end with `EINTR`, as with any handler.
+    Signal(i32),
 }
 
 impl Trigger {
@@ -30,6 +37,7 @@ impl Trigger {
             Self::CarriersLost => "carriers-lost",
             Self::SubmitFailed => "submit-failed",
             Self::Panic => "panic",
+            Self::Signal(_) => SIGNAL,
         }
     }
 
@@ -49,6 +57,8 @@ impl Trigger {
     }
 }
 
+/// Somebody wants that dump: it does not count to the limit.
+const SIGNAL: &str = "signal";
 /// Between dumps by trigger.
 const PAUSE: Duration = Duration::from_secs(10);
 /// Dumps by trigger in a process's life.
@@ -61,6 +71,8 @@ pub(super) struct Triggers {
     fired: u32,
     last: Option<Instant>,
     waiting: Option<&'static str>,
+    /// Set by a signal.
+    signalled: Arc<AtomicBool>,
 }
 
 impl Triggers {
@@ -73,6 +85,23 @@ impl Triggers {
 
     pub(super) fn has(&self, trigger: Trigger) -> bool {
         self.triggers.contains(&trigger)
+    }
+
+    /// Asks for the signals to be told.
+    pub(super) fn listen(&self) -> Result<(), (i32, io::Error)> {
+        for trigger in &self.triggers {
+            let Trigger::Signal(signal) = *trigger else {
+                continue;
+            };
+            // Of some the library says so by a panic.
+            if signal_hook::consts::FORBIDDEN.contains(&signal) {
+                let told = "it cannot be handled, or means that the process is broken";
+                return Err((signal, io::Error::new(io::ErrorKind::InvalidInput, told)));
+            }
+            let flag = Arc::clone(&self.signalled);
+            signal_hook::flag::register(signal, flag).map_err(|error| (signal, error))?;
+        }
+        Ok(())
     }
 
     /// Notes an event that may fire one.
@@ -89,15 +118,22 @@ impl Triggers {
 
     /// The name of the trigger to dump for now, if there is one and the limits allow.
     pub(super) fn due(&mut self, now: Instant) -> Option<&'static str> {
+        if self.signalled.swap(false, Ordering::Relaxed) {
+            self.waiting = Some(SIGNAL);
+        }
         let name = self.waiting.take()?;
         let soon = self
             .last
             .is_some_and(|last| now.duration_since(last) < PAUSE);
-        if soon || self.fired >= MOST {
+        if soon && name == SIGNAL {
+            // Its sender waits for it.
+            self.waiting = Some(name);
+        }
+        if soon || (self.fired >= MOST && name != SIGNAL) {
             return None;
         }
         self.last = Some(now);
-        self.fired += 1;
+        self.fired += u32::from(name != SIGNAL);
         Some(name)
     }
 }
@@ -134,5 +170,30 @@ mod tests {
             cap: 1,
         });
         assert_eq!(triggers.due(Instant::now()), None);
+    }
+
+    #[test]
+    fn a_signal_waits_for_its_turn_and_has_no_limit() {
+        let mut triggers = Triggers::new(vec![Trigger::Signal(12)]);
+        let begin = Instant::now();
+        for turn in 0..2 * u64::from(MOST) {
+            let now = begin + Duration::from_secs(turn * 30);
+            triggers.signalled.store(true, Ordering::Relaxed);
+            assert_eq!(triggers.due(now), Some("signal"));
+            triggers.signalled.store(true, Ordering::Relaxed);
+            assert_eq!(triggers.due(now + Duration::from_secs(1)), None);
+            assert_eq!(triggers.due(now + Duration::from_secs(11)), Some("signal"));
+        }
+    }
+
+    #[test]
+    fn signals_that_cannot_be_had_are_refused() {
+        for signal in signal_hook::consts::FORBIDDEN {
+            let triggers = Triggers::new(vec![Trigger::Signal(*signal)]);
+            assert_eq!(
+                triggers.listen().map_err(|(refused, _)| refused),
+                Err(*signal)
+            );
+        }
     }
 }
