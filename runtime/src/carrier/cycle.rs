@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::local::{Local, Request};
 use super::{Status, Unstarted};
-use crate::continuation::{Continuation, Step, ThreadLabel};
+use crate::continuation::{Continuation, Step, ThreadLabel, prefetch_value};
 use crate::current;
 use crate::event::{Event, Lifetime, ThreadRef};
 use crate::park::{Place, Record};
@@ -26,6 +26,13 @@ const START_EVERY: u32 = 8;
 /// Rounds of looking for work before the carrier sleeps: waking a halted core costs about 36 µs on a
 /// virtual machine, so a few microseconds of looking are repaid by one wake-up saved.
 const LOOK_AROUND: u32 = 40;
+
+/// So many ready threads stay in the cache by themselves.
+const FEW: usize = 16;
+/// How many mounts ahead the cache is asked for a thread's record, continuation and frames.
+const RECORD_AHEAD: usize = 9;
+const CONTINUATION_AHEAD: usize = 6;
+const FRAMES_AHEAD: usize = 3;
 
 /// A carrier that unwinds would leave its threads unmounted for ever: better to end loudly.
 struct AbortOnUnwind;
@@ -57,26 +64,63 @@ impl Local {
                 self.look_outside();
                 self.poll();
             }
-            if tick.is_multiple_of(START_EVERY) && self.start_one(false) {
+            let Some(record) = self.next(tick) else {
+                if self.shared.may_end() {
+                    return;
+                }
+                self.idle();
                 continue;
-            }
-            let next = self.queue.borrow_mut().pop_front();
-            if let Some(record) = next {
-                self.mount(record);
-                continue;
-            }
-            self.look_outside();
-            if !self.queue.borrow().is_empty() || self.start_one(true) {
-                continue;
-            }
-            self.poll();
-            if !self.queue.borrow().is_empty() {
-                continue;
-            }
-            if self.shared.may_end() {
-                return;
-            }
-            self.idle();
+            };
+            // The only call, and inlined: a return after a switch of stacks is always predicted wrongly.
+            self.mount(record);
+        }
+    }
+
+    /// The thread to mount now; looks everywhere before it says that there is none.
+    fn next(&self, tick: u32) -> Option<Arc<Record>> {
+        if tick.is_multiple_of(START_EVERY)
+            && let Some(record) = self.start_one(false)
+        {
+            return Some(record);
+        }
+        if let Some(record) = self.pop_ready() {
+            return Some(record);
+        }
+        self.look_outside();
+        if let Some(record) = self.pop_ready().or_else(|| self.start_one(true)) {
+            return Some(record);
+        }
+        self.poll();
+        self.pop_ready()
+    }
+
+    fn pop_ready(&self) -> Option<Arc<Record>> {
+        let record = self.queue.borrow_mut().pop_front()?;
+        self.prefetch();
+        Some(record)
+    }
+
+    /// Asks the cache for what the coming mounts will touch: record, then continuation, then frames, since each
+    /// names the next.
+    #[inline]
+    fn prefetch(&self) {
+        let queue = self.queue.borrow();
+        if queue.len() <= FEW {
+            return;
+        }
+        let continuations = self.continuations.borrow();
+        let continuation = |place: usize| {
+            let record = queue.get(place)?;
+            continuations.get(record.slot())?.as_ref()
+        };
+        if let Some(record) = queue.get(RECORD_AHEAD) {
+            prefetch_value(&**record);
+        }
+        if let Some(continuation) = continuation(CONTINUATION_AHEAD) {
+            continuation.prefetch();
+        }
+        if let Some(continuation) = continuation(FRAMES_AHEAD) {
+            continuation.prefetch_frames();
         }
     }
 
@@ -84,29 +128,29 @@ impl Local {
         self.drain_inbox();
         self.fire_timers();
         for unstarted in self.me.take_assigned() {
-            self.start(unstarted);
+            if let Some(record) = self.start(unstarted) {
+                self.push_ready(record);
+            }
         }
     }
 
     /// Starts one thread; `anywhere` also looks at the injector and at other carriers.
-    fn start_one(&self, anywhere: bool) -> bool {
-        let found = self.unstarted.pop().or_else(|| {
-            if anywhere {
-                self.shared.find_unstarted(&self.me, &self.unstarted)
-            } else {
-                None
+    fn start_one(&self, anywhere: bool) -> Option<Arc<Record>> {
+        loop {
+            let unstarted = match self.unstarted.pop() {
+                Some(unstarted) => unstarted,
+                None if anywhere => self.shared.find_unstarted(&self.me, &self.unstarted)?,
+                None => return None,
+            };
+            // What is refused its stack has ended; the next one may be luckier.
+            if let Some(record) = self.start(unstarted) {
+                return Some(record);
             }
-        });
-        match found {
-            Some(unstarted) => {
-                self.start(unstarted);
-                true
-            }
-            None => false,
         }
     }
 
-    fn start(&self, unstarted: Unstarted) {
+    /// Gives a thread its continuation and this carrier as its home.
+    fn start(&self, unstarted: Unstarted) -> Option<Arc<Record>> {
         let Unstarted {
             record,
             body,
@@ -122,22 +166,21 @@ impl Local {
                 let stack = continuation.bounds();
                 record.settle_on(self.me.id, self.store(continuation), stack);
                 self.lifetime(Lifetime::Start, &record);
-                self.mount(record);
+                Some(record)
             }
             Err(error) => {
                 drop(self.shared.refuse_stack(error));
                 self.finish(&record);
+                None
             }
         }
     }
 
     /// Runs a thread until it leaves, and does what it left for. Nothing here parks, takes a park-aware
     /// lock or calls foreign code.
+    #[inline]
     fn mount(&self, record: Arc<Record>) {
         let slot = record.slot();
-        let Some(mut continuation) = self.take(slot) else {
-            unreachable!("a ready thread has a continuation on its home carrier")
-        };
         self.me.mounted.store(record.id, Ordering::Relaxed);
         self.me
             .ready
@@ -147,7 +190,11 @@ impl Local {
             Ordering::Relaxed,
         );
         current::mount(record);
-        let step = continuation.resume();
+        // Borrowed while it is mounted: only this function and `start` touch the table.
+        let step = match &mut self.continuations.borrow_mut()[slot] {
+            Some(continuation) => continuation.resume(),
+            None => unreachable!("a ready thread has a continuation on its home carrier"),
+        };
         let Some(record) = current::unmount() else {
             unreachable!("it was mounted above")
         };
@@ -156,25 +203,20 @@ impl Local {
         self.me.set_status(Status::Running);
         match (step, self.request.get()) {
             (Step::Finished, _) => {
-                drop(continuation);
                 self.vacate(slot);
                 self.report_leaks(&record);
                 self.lifetime(Lifetime::End, &record);
                 self.finish(&record);
             }
-            (Step::Suspended, Request::Yield) => {
-                self.put_back(slot, continuation);
-                self.push_ready(record);
-            }
+            (Step::Suspended, Request::Yield) => self.push_ready(record),
             (Step::Suspended, Request::Park(epoch)) => {
-                self.put_back(slot, continuation);
                 if record.word.settle(epoch, Place::Unmounted).is_err() {
                     self.push_ready(record);
                 }
             }
             (Step::Suspended, Request::Abandon) => {
                 // Dropping a suspended continuation leaks its stack; the thread stays counted as live here.
-                drop(continuation);
+                drop(self.continuations.borrow_mut()[slot].take());
                 self.shared.refused.lock().push(Arc::clone(&record));
                 record.set_ended();
             }

@@ -48,7 +48,7 @@ pub(crate) struct Local {
     pub(super) me: Arc<Carrier>,
     pub(super) queue: RefCell<VecDeque<Arc<Record>>>,
     pub(super) unstarted: Worker<Unstarted>,
-    continuations: RefCell<Vec<Option<Continuation>>>,
+    pub(super) continuations: RefCell<Vec<Option<Continuation>>>,
     vacant: RefCell<Vec<usize>>,
     timers: RefCell<Timers>,
     pub(super) request: Cell<Request>,
@@ -128,6 +128,7 @@ impl Local {
     }
 
     /// Mounted thread: lets all other ready threads run first.
+    #[inline]
     pub(crate) fn yield_now(&self) {
         self.leave(Request::Yield);
     }
@@ -137,6 +138,7 @@ impl Local {
         self.leave(Request::Abandon);
     }
 
+    #[inline]
     fn leave(&self, request: Request) {
         self.request.set(request);
         continuation::suspend();
@@ -158,15 +160,10 @@ impl Local {
         }
     }
 
-    pub(super) fn take(&self, slot: usize) -> Option<Continuation> {
-        self.continuations.borrow_mut().get_mut(slot)?.take()
-    }
-
-    pub(super) fn put_back(&self, slot: usize, continuation: Continuation) {
-        self.continuations.borrow_mut()[slot] = Some(continuation);
-    }
-
+    /// Drops a continuation that has finished; its place is free again.
     pub(super) fn vacate(&self, slot: usize) {
+        let finished = self.continuations.borrow_mut()[slot].take();
+        drop(finished);
         self.vacant.borrow_mut().push(slot);
     }
 

@@ -56,7 +56,7 @@ use std::sync::Arc;
 pub(crate) use extent::stack_used;
 pub(crate) use fault::install_fault_handler;
 pub(crate) use pool::{Reservation, StackError, StackPool};
-pub(crate) use running::{stack_bounds, suspend};
+pub(crate) use running::{prefetch_value, stack_bounds, suspend};
 
 use dense::Dense;
 use pool::Place;
@@ -127,7 +127,7 @@ impl std::error::Error for ParseStacksError {}
 
 /// Bytes of stack a virtual thread has when nobody says otherwise. With its guard it fills a slot of
 /// 256 KiB, so that eight threads share a page of page tables.
-pub(crate) const DEFAULT_STACK_SIZE: usize = (256 << 10) - guard::GUARD;
+pub(crate) const DEFAULT_STACK_SIZE: usize = (256 << 10) - guard::GUARD - (4 << 10);
 
 /// Who runs on a stack: what the report of an overflow prints.
 #[derive(Clone, Debug)]
@@ -198,6 +198,19 @@ impl Continuation {
             Backend::Dense(dense) => dense.resume(),
             Backend::Portable(portable) => portable.resume(),
         }
+    }
+
+    /// Asks the cache for what the next [`resume`](Self::resume) reads first.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_value(self.state());
+    }
+
+    /// Asks the cache for the frames that the next [`resume`](Self::resume) returns to. Reads what
+    /// [`prefetch`](Self::prefetch) asked for.
+    #[inline]
+    pub(crate) fn prefetch_frames(&self) {
+        self.state().prefetch_frames();
     }
 
     /// Where its frames may be.

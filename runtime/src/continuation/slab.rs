@@ -24,7 +24,7 @@ use std::ptr;
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
-use super::extent::Extent;
+use super::extent::{Extent, page_size};
 use super::guard::{GUARD, GuardKind};
 
 /// The smallest slot, guard included.
@@ -48,7 +48,7 @@ pub(super) struct Class(u8);
 impl Class {
     /// The smallest class whose stacks hold `stack_size` bytes.
     pub(super) fn for_stack(stack_size: usize) -> Option<Self> {
-        let needed = stack_size.checked_add(GUARD)?;
+        let needed = stack_size.checked_add(GUARD + page_size())?;
         let slot = needed.checked_next_power_of_two()?.max(MIN_SLOT);
         let index = slot.trailing_zeros() - MIN_SLOT.trailing_zeros();
         let index = u8::try_from(index).ok()?;
@@ -60,7 +60,7 @@ impl Class {
     }
 
     fn slot_size(self) -> usize {
-        MIN_SLOT << self.0
+        (MIN_SLOT << self.0) - page_size()
     }
 }
 

@@ -199,6 +199,7 @@ pub(crate) fn raise_deadlock() -> ! {
 }
 
 /// Lets all other ready threads of the carrier run first. The caller is not pinned.
+#[inline]
 pub(crate) fn give_way(carrier: &Local) {
     spans::out_of(|| carrier.yield_now());
 }

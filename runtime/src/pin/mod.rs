@@ -79,7 +79,7 @@ pub(crate) fn put_back(taken: Vec<Pin>) {
 
 /// Is the calling virtual thread pinned? False on a plain OS thread.
 pub(crate) fn is_pinned() -> bool {
-    effective().is_some()
+    current::id() != 0 && (PINS.with(|pins| !pins.borrow().is_empty()) || std::thread::panicking())
 }
 
 /// Is a declared foreign call on the calling thread's stack?
@@ -93,7 +93,7 @@ pub(crate) fn is_held_by_native() -> bool {
 
 /// What keeps the calling virtual thread mounted.
 pub(crate) fn effective() -> Option<Effective> {
-    if current::id() == 0 {
+    if !is_pinned() {
         return None;
     }
     let held = PINS.with(|pins| {

@@ -73,12 +73,14 @@ pub fn is_virtual() -> bool {
 /// # Pinning
 ///
 /// Does nothing while pinned.
+#[inline]
 pub fn yield_now() {
     try_yield();
 }
 
 /// [`yield_now`] that says whether the carrier was given up: false while pinned. A plain OS thread yields to
 /// the operating system.
+#[inline]
 pub fn try_yield() -> bool {
     match current::carrier() {
         None => std::thread::yield_now(),
