@@ -11,6 +11,7 @@
 //! | `VirtualThreadPinnedLive` | WARN | `thread.id thread.name carrier.id span.id reason operation elapsed_ns pinned_at blocked_at lock waits_for waits_owner native depth stranded stranded_ns outcome source stack` | `vt.VirtualThreadPinnedLive` |
 //! | `PinnedDeadlock` | ERROR | `kind lock owner carriers cycle` | `vt.PinnedDeadlock` |
 //! | `CarrierStalled` | WARN | `carrier.id thread.id thread.name state stranded elapsed_ns native stack` | `vt.CarrierStalled` |
+//! | `CarrierMostlyPinned` | WARN | `carrier.id pinned_ns window_ns pinned_at blocked_at advice` | |
 //! | `CarrierCompensated` | INFO | `reason live max cause` | `vt.CarrierCompensated` |
 //! | `CompensationExhausted` | WARN | `reason live max cause` | `vt.CompensationExhausted` |
 //! | `NativeCall` | DEBUG | `thread.id thread.name carrier.id native wall_ns state` | `vt.NativeCall` |
@@ -24,7 +25,8 @@
 //!
 //! In a recording the JDK's fields come first, then ours in camel case (`pinnedAt`; a time in nanoseconds as a
 //! span without the unit in its name: `strandedTime`, `elapsed`). A park
-//! and its unpark are one `jdk.ThreadPark`; the park alone is only for subscribers.
+//! and its unpark are one `jdk.ThreadPark`; the park alone is only for subscribers, and so is `CarrierMostlyPinned`, which
+//! says nothing that the recorded pins do not.
 //!
 //! Units: every `*_ns` field is nanoseconds; ids and counts are integers, the rest is text; places are
 //! `path:line:column`, relative to the workspace that was built; lists are joined by commas. Text that
@@ -66,12 +68,15 @@ pub use decode::decode;
 pub use reader::Reader;
 pub use service::Delivery;
 pub use service::exit::at_exit;
+pub use service::source::{Frame, symbolize};
 
 pub(crate) use self::{
     clock::now,
-    hub::{DEFAULT_CAPACITY, Hub},
+    codec::MAX_STACK,
+    hub::{DEFAULT_CAPACITY, DEFAULT_STACK_DEPTH, Hub},
     raw::{Lifetime, RawNative, RawPinned, Subject},
     service::source::of_application,
+    store::sites::Site,
 };
 
 use std::fmt;
@@ -370,6 +375,24 @@ pub struct Stalled {
     pub stack: Vec<u64>,
 }
 
+/// `CarrierMostlyPinned`: pins took more than half of a carrier's last second. Your service is a thread pool again.
+///
+/// Reported when it begins; again only after a second in which pins took less. In `advice` the event says the same in
+/// words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MostlyPinned {
+    /// `carrier.id`.
+    pub carrier: u64,
+    /// `pinned_ns`: time in pins within the window.
+    pub pinned: Duration,
+    /// `window_ns`.
+    pub window: Duration,
+    /// `pinned_at` of the site that took most of it.
+    pub pinned_at: Option<Place>,
+    /// `blocked_at` of that site.
+    pub blocked_at: Option<Place>,
+}
+
 /// `CarrierCompensated` and `CompensationExhausted`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compensation {
@@ -395,6 +418,8 @@ pub enum Event {
     PinnedDeadlock(Deadlock),
     /// A carrier is stuck.
     CarrierStalled(Stalled),
+    /// Pins take most of a carrier's time.
+    CarrierMostlyPinned(MostlyPinned),
     /// A spare carrier was started.
     CarrierCompensated(Compensation),
     /// A spare carrier was refused.
@@ -484,7 +509,7 @@ impl Event {
     }
 
     /// The name of its type in a recording; `None` for [`VirtualThreadPark`](Self::VirtualThreadPark),
-    /// which is recorded with its unpark.
+    /// which is recorded with its unpark, and for [`CarrierMostlyPinned`](Self::CarrierMostlyPinned).
     #[must_use]
     pub const fn jfr_name(&self) -> Option<&'static str> {
         Some(match self {
@@ -492,6 +517,7 @@ impl Event {
             Self::VirtualThreadPinnedLive(_) => "vt.VirtualThreadPinnedLive",
             Self::PinnedDeadlock(_) => "vt.PinnedDeadlock",
             Self::CarrierStalled(_) => "vt.CarrierStalled",
+            Self::CarrierMostlyPinned(_) => return None,
             Self::CarrierCompensated(_) => "vt.CarrierCompensated",
             Self::CompensationExhausted(_) => "vt.CompensationExhausted",
             Self::NativeCall { .. } => "vt.NativeCall",
@@ -513,6 +539,7 @@ impl Event {
             Self::VirtualThreadPinnedLive(_) => "VirtualThreadPinnedLive",
             Self::PinnedDeadlock(_) => "PinnedDeadlock",
             Self::CarrierStalled(_) => "CarrierStalled",
+            Self::CarrierMostlyPinned(_) => "CarrierMostlyPinned",
             Self::CarrierCompensated(_) => "CarrierCompensated",
             Self::CompensationExhausted(_) => "CompensationExhausted",
             Self::NativeCall { .. } => "NativeCall",

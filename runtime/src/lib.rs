@@ -21,14 +21,15 @@ pub use pin::{native, pinned};
 
 pub use continuation::{ParseStacksError, Stacks};
 pub use runtime::{
-    BuildError, DeadlockPolicy, Metrics, OffloadMetrics, PinnedTime, Runtime, RuntimeBuilder,
-    SettingError, ShutdownReport, SpawnError,
+    BuildError, CarrierPins, DeadlockPolicy, Metrics, OffloadMetrics, PinnedSite, PinnedTime,
+    Runtime, RuntimeBuilder, SettingError, ShutdownReport, SpawnError,
 };
 
 /// What the macros' expansions name. No API: it changes with any release.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::expansion::{ExitCode, Main, NativeClass, Swap, Test, native_call};
+    pub use crate::park::{undeclared_thread, walk};
 }
 
 #[doc(inline)]

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Dispatch, Metadata, Subscriber};
 use vt_runtime::event::{Deadlock, DeadlockKind, Event, Operation, PinReason};
 use vt_runtime::sync::{LockError, Monitor, ReentrantLock};
 use vt_runtime::thread::{self, Builder};
@@ -280,5 +282,122 @@ fn one_pinned_carrier(stacks: Stacks, policy: DeadlockPolicy) {
     assert!(
         turns.load(Ordering::SeqCst) > before,
         "the other carrier went on"
+    );
+}
+
+/// Both carriers are kept by threads that wait for one that has not started, and so needs one of them.
+fn wait_for_the_unstarted(runtime: &Runtime) -> [std::thread::Result<()>; 2] {
+    let ready = [Gate::new(), Gate::new()];
+    let waiter = |carrier: usize| {
+        let ready = ready.clone();
+        let waiter = Builder::new()
+            .carrier(carrier)
+            .name(format!("waiter-{carrier}"));
+        waiter.spawn_in(runtime, move || {
+            let own = Monitor::named("own", ());
+            let _pin = own.enter();
+            ready[carrier].open();
+            // An OS thread's way to wait for the other: nobody else is to be mounted here meanwhile.
+            while !ready[1 - carrier].is_open() {
+                std::hint::spin_loop();
+            }
+            let never = Builder::new().name("never started").spawn(|| ());
+            let never = never.expect("spawned");
+            never.join().expect("no panic");
+        })
+    };
+    let waiters = [waiter(0), waiter(1)];
+    waiters.map(|waiter| waiter.expect("spawned").join())
+}
+
+#[test]
+fn carriers_kept_for_what_has_not_started_are_a_deadlock() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (builder, capture) = builder(stacks, 2);
+        let runtime = builder
+            .max_carriers(2)
+            .deadlock_policy(DeadlockPolicy::Error)
+            .build()
+            .expect("carriers start");
+        let ended = wait_for_the_unstarted(&runtime);
+        let panics: Vec<String> = ended
+            .into_iter()
+            .filter_map(|ended| ended.err()?.downcast_ref::<String>().cloned())
+            .collect();
+        assert!(
+            panics.len() == 1 && panics[0].contains("every carrier is kept"),
+            "{panics:?}"
+        );
+        let found = deadlocks(&capture.events(&runtime));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].kind, DeadlockKind::AllCarriersPinned);
+        assert_eq!(found[0].carriers, [0, 1]);
+        for part in [
+            "waiter-0",
+            "waiter-1",
+            "own",
+            "never started",
+            "deadlock.rs",
+            "has not started",
+        ] {
+            assert!(found[0].cycle.contains(part), "{part}: {found:?}");
+        }
+    }
+}
+
+/// A subscriber that never comes back.
+struct Stuck;
+
+impl Subscriber for Stuck {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn event(&self, _: &tracing::Event<'_>) {
+        loop {
+            std::thread::park();
+        }
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
+}
+
+#[test]
+fn a_stuck_subscriber_stops_neither_detection_nor_the_policy() {
+    let _deadline = Deadline::standard();
+    if std::env::var_os(CHILD).is_some() {
+        let runtime = Runtime::builder()
+            .carriers(2)
+            .pin_threshold(Duration::ZERO)
+            .deadlock_policy(DeadlockPolicy::Abort)
+            .dispatch(Dispatch::new(Stuck))
+            .build()
+            .expect("carriers start");
+        // The first event is where the subscriber stays.
+        runtime.run(|| vt_runtime::pinned::critical("first", || thread::sleep(T / 100)));
+        let _ = strand_the_owner(&runtime);
+        return;
+    }
+    let child = Command::new(std::env::current_exe().expect("a path"))
+        .args([
+            "a_stuck_subscriber_stops_neither_detection_nor_the_policy",
+            "--exact",
+            "--nocapture",
+        ])
+        .env(CHILD, "1")
+        .output()
+        .expect("the child runs");
+    let text = String::from_utf8_lossy(&child.stderr);
+    assert!(!child.status.success());
+    assert!(
+        text.contains("deadlock") && text.contains("audit"),
+        "{text}"
     );
 }

@@ -1,4 +1,9 @@
 /* Foreign functions that block, compute or call back, for the acceptance cases. */
+#include <execinfo.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
 #include <time.h>
 
 static long long now(clockid_t clock) {
@@ -37,4 +42,60 @@ int c_recurse(int depth) {
     frame[0] = (char)depth;
     again = c_recurse;
     return again(depth + 1) + frame[0];
+}
+
+/* A profiler as there are many: a timer of processor time, and a handler that walks the stack it interrupts. */
+static volatile sig_atomic_t ticks;
+
+static void on_tick(int signal) {
+    void *frames[32];
+    (void)signal;
+    if (backtrace(frames, 32) > 0) ticks++;
+}
+
+void c_profile(int period_us) {
+    struct sigaction action;
+    struct itimerval period;
+    void *first[1];
+    backtrace(first, 1); /* Loads what it needs, which a handler may not. */
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_tick;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGPROF, &action, 0);
+    period.it_interval.tv_sec = 0;
+    period.it_interval.tv_usec = period_us;
+    period.it_value = period.it_interval;
+    setitimer(ITIMER_PROF, &period, 0);
+}
+
+int c_ticks(void) { return ticks; }
+
+/* A library that takes faults for its own purposes, and knows which are its own. */
+static __thread sigjmp_buf back;
+static __thread volatile sig_atomic_t expects;
+static struct sigaction before;
+
+static void on_fault(int signal, siginfo_t *info, void *context) {
+    if (expects) siglongjmp(back, 1);
+    if (before.sa_flags & SA_SIGINFO) before.sa_sigaction(signal, info, context);
+    else sigaction(signal, &before, 0);
+}
+
+void c_take_faults(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigaction(SIGSEGV, &action, &before);
+}
+
+/* Faults and recovers; 1 if its own handler was asked. */
+int c_fault(void) {
+    if (sigsetjmp(back, 1)) {
+        expects = 0;
+        return 1;
+    }
+    expects = 1;
+    *(volatile int *)8 = 1;
+    return 0;
 }

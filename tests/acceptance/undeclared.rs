@@ -1,10 +1,14 @@
 //! Blocking that nobody declared: seen from outside, named with its call and the application's line.
 
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use vt_runtime::event::{CarrierState, DeadlockKind, Event, PinReason, PinSource};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Metadata, Subscriber};
+use vt_runtime::event::{self, CarrierState, DeadlockKind, Event, PinReason, PinSource, Pinned};
 use vt_runtime::thread::{self, Builder};
 use vt_runtime::{DeadlockPolicy, Runtime};
 use vt_tests::{BACKENDS, Capture, Deadline, Gate, builder};
@@ -56,6 +60,113 @@ fn a_blocking_call_of_std_is_named_with_the_callers_line() {
             assert_eq!(place.line, line, "{place}");
         }
     }
+}
+
+/// The pins of a thread that blocks as `block` says, about 150 ms.
+fn blocked(block: impl FnOnce() + Send + 'static) -> Pinned {
+    let (builder, capture) = builder(BACKENDS[0], 1);
+    let runtime = builder.build().expect("carriers start");
+    runtime.spawn(block).join().expect("no panic");
+    let pins = capture.pinned(&runtime);
+    let [pin] = &pins[..] else {
+        panic!("one pin: {pins:?}")
+    };
+    assert_eq!(pin.source, PinSource::Sampled);
+    pin.clone()
+}
+
+/// Calls `act` on an OS thread after a moment that is long enough to be seen.
+fn later(act: impl FnOnce() + Send + 'static) {
+    let waits = move || {
+        std::thread::park_timeout(Duration::from_millis(150));
+        act();
+    };
+    std::thread::Builder::new().spawn(waits).expect("a thread");
+}
+
+#[test]
+fn the_descriptor_that_is_waited_for_is_told_by_its_kind() {
+    let _deadline = Deadline::standard();
+    let pin = blocked(|| {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        later(move || drop(writer));
+        reader.read_to_end(&mut Vec::new()).expect("it ends");
+    });
+    assert_eq!(pin.native.as_deref(), Some("read"));
+    let awaited = pin.waits_for.as_deref().unwrap_or_default();
+    assert!(awaited.starts_with("pipe fd "), "{pin:?}");
+
+    let pin = blocked(|| {
+        let (mut one, other) = UnixStream::pair().expect("a pair");
+        later(move || drop(other));
+        one.read_to_end(&mut Vec::new()).expect("it ends");
+    });
+    assert!(
+        matches!(pin.native.as_deref(), Some("read" | "recvfrom")),
+        "{pin:?}"
+    );
+    let awaited = pin.waits_for.as_deref().unwrap_or_default();
+    assert!(awaited.starts_with("socket fd "), "{pin:?}");
+
+    let pin = blocked(|| {
+        let (_open, closed) = std::sync::mpsc::channel::<()>();
+        assert!(closed.recv_timeout(Duration::from_millis(150)).is_err());
+    });
+    let awaited = pin.waits_for.as_deref().unwrap_or_default();
+    assert!(awaited.starts_with("futex@0x"), "{pin:?}");
+}
+
+#[test]
+fn an_exit_right_after_undeclared_blocking_still_reports_it() {
+    let _deadline = Deadline::standard();
+    if std::env::var_os(CHILD).is_some() {
+        let to_stderr = Told;
+        tracing::subscriber::set_global_default(to_stderr).expect("the first");
+        thread::spawn(|| {
+            let (_open, closed) = std::sync::mpsc::channel::<()>();
+            assert!(closed.recv_timeout(Duration::from_millis(150)).is_err());
+            std::process::exit(0);
+        });
+        std::thread::park_timeout(Duration::from_secs(20));
+        return;
+    }
+    let child = Command::new(std::env::current_exe().expect("a path"))
+        .args([
+            "an_exit_right_after_undeclared_blocking_still_reports_it",
+            "--exact",
+            "--nocapture",
+        ])
+        .env(CHILD, "1")
+        .output()
+        .expect("the child runs");
+    let text = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success(), "{text}");
+    assert_eq!(text.matches("sampled pin").count(), 1, "{text}");
+}
+
+/// Says at each sampled pin that there was one.
+struct Told;
+
+impl Subscriber for Told {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == event::TARGET
+    }
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        if let Some(Event::VirtualThreadPinned(pin)) = event::decode(event)
+            && pin.source == PinSource::Sampled
+        {
+            eprintln!("sampled pin in {:?}", pin.native);
+        }
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
 }
 
 /// One std mutex, held over a wait of the runtime, wanted by a neighbour on the same carrier.

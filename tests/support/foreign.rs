@@ -8,6 +8,10 @@ use vt_runtime::native;
 unsafe extern "C" {
     safe fn c_block(ms: c_int);
     safe fn c_spin(cpu_ms: c_int);
+    safe fn c_profile(period_us: c_int);
+    safe fn c_ticks() -> c_int;
+    safe fn c_take_faults();
+    safe fn c_fault() -> c_int;
     fn c_call_back(f: extern "C" fn(*mut c_void), data: *mut c_void);
 }
 
@@ -33,4 +37,34 @@ pub fn call_back<F: FnMut()>(mut f: F) {
         // SAFETY: the signature is that of `foreign.c`; C calls `up` once, with `data`, before it returns.
         unsafe { c_call_back(up::<F>, data) }
     });
+}
+
+/// Starts a profiler that interrupts whoever runs, once in so many microseconds of processor time.
+pub fn profile(period_us: i32) {
+    c_profile(period_us);
+}
+
+/// How often the profiler has walked a stack.
+pub fn ticks() -> i32 {
+    c_ticks()
+}
+
+/// From now on a foreign handler takes the faults of [`fault`], and passes on all others.
+pub fn take_faults() {
+    c_take_faults();
+}
+
+/// Reads where nothing is; true if the foreign handler got the fault.
+pub fn fault() -> bool {
+    c_fault() == 1
+}
+
+/// [`block`] without telling the runtime.
+pub fn block_undeclared(ms: i32) {
+    c_block(ms);
+}
+
+/// [`spin`] without telling the runtime.
+pub fn spin_undeclared(cpu_ms: i32) {
+    c_spin(cpu_ms);
 }

@@ -234,10 +234,15 @@ impl Local {
 
     /// Mounted, pinned thread: blocks the carrier while `waits` holds. Timers, I/O and wakes of others are
     /// served meanwhile, but nobody is mounted; wake-ones they were offered go to others.
-    pub(crate) fn drive_while_pinned(&self, open: OpenPin, waits: impl Fn() -> bool) -> Stranded {
+    pub(crate) fn drive_while_pinned(
+        &self,
+        open: OpenPin,
+        began: Timestamp,
+        waits: impl Fn() -> bool,
+    ) -> Stranded {
         let before = self.me.set_status(Status::Pinned);
-        let start = open.start.0;
-        let mut since = start;
+        // Not the pin's own start: an operation that waits again counts the time of each wait once.
+        let mut since = began.0;
         *self.me.open_pin.lock() = Some(open);
         self.shared.rescue_unstarted();
         let compensated = self.shared.settings.compensate_pinned;
@@ -266,7 +271,7 @@ impl Local {
             self.shared.close_region(PINNED);
         }
         self.pinned
-            .set(self.pinned.get() + event::now().0.saturating_sub(start));
+            .set(self.pinned.get() + event::now().0.saturating_sub(began.0));
         cost
     }
 

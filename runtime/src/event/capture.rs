@@ -181,6 +181,13 @@ pub(super) fn one_of_each() -> Vec<Event> {
         }),
         Event::CarrierStalled(stalled(Some("read"), vec![1, 2, 3])),
         Event::CarrierStalled(stalled(None, Vec::new())),
+        Event::CarrierMostlyPinned(MostlyPinned {
+            carrier: 1,
+            pinned: Duration::from_millis(830),
+            window: Duration::from_millis(1001),
+            pinned_at: place(),
+            blocked_at: None,
+        }),
         Event::CarrierCompensated(compensation("")),
         Event::CompensationExhausted(compensation("cap")),
         Event::NativeCall {

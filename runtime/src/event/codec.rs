@@ -22,7 +22,7 @@ mod place;
 const MAX_NAME: usize = 256;
 
 /// Deeper stacks are cut: the innermost frames are what tells.
-const MAX_STACK: usize = 64;
+pub(crate) const MAX_STACK: usize = 128;
 
 /// The stored length of "no name given".
 const UNNAMED: u64 = 0xffff;

@@ -7,8 +7,9 @@ use std::time::Duration;
 use tracing::field::{Field, Visit};
 
 use super::{
-    CarrierState, Compensation, Deadlock, DeadlockKind, Event, EventClass, Operation, PinReason,
-    PinSource, Pinned, Place, Stalled, TARGET, ThreadRef, Timestamp, UNKNOWN, WaitOutcome, clock,
+    CarrierState, Compensation, Deadlock, DeadlockKind, Event, EventClass, MostlyPinned, Operation,
+    PinReason, PinSource, Pinned, Place, Stalled, TARGET, ThreadRef, Timestamp, UNKNOWN,
+    WaitOutcome, clock,
 };
 
 /// The runtime's event in a `tracing` event; `None` for everybody else's, and for one that lacks a field.
@@ -70,6 +71,13 @@ impl Fields {
                 elapsed: self.duration("elapsed_ns")?,
                 native: self.optional("native"),
                 stack: self.stack(),
+            }),
+            "CarrierMostlyPinned" => Event::CarrierMostlyPinned(MostlyPinned {
+                carrier: self.number("carrier.id")?,
+                pinned: self.duration("pinned_ns")?,
+                window: self.duration("window_ns")?,
+                pinned_at: self.place("pinned_at"),
+                blocked_at: self.place("blocked_at"),
             }),
             "CarrierCompensated" => Event::CarrierCompensated(self.compensation()?),
             "CompensationExhausted" => Event::CompensationExhausted(self.compensation()?),

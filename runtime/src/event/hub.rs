@@ -4,30 +4,37 @@
 //! (but for the first sight of a static, the first record of a class, and waking `vt-events` once per
 //! idle period). From elsewhere: [`Hub::report`].
 
+use std::panic::Location;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tracing::Dispatch;
 
+use super::codec::intern::Known;
 use super::codec::text::{self, ThreadNames};
-use super::codec::write;
+use super::codec::{MAX_STACK, write};
 use super::raw::{Lifetime, RawNative, RawPinned, Subject};
 use super::reader::{Follower, Reader};
 use super::service::{Delivery, Service, exit, interest};
 use super::store::Store;
 use super::store::lane::Lane;
 use super::store::ring::Ring;
+use super::store::sites::{self, Site};
 use super::{Event, EventClass, Operation, Pinned, Timestamp, clock};
 
 /// Pins each carrier's ring keeps unless the user says otherwise.
 pub(crate) const DEFAULT_CAPACITY: usize = 512;
+
+/// Frames kept of a stack unless the user says otherwise: as the JDK's.
+pub(crate) const DEFAULT_STACK_DEPTH: usize = 64;
 
 /// The hub.
 pub(crate) struct Hub {
     store: Arc<Store>,
     service: Arc<Service>,
     threshold: AtomicU64,
+    stack_depth: AtomicUsize,
 }
 
 impl Hub {
@@ -45,6 +52,7 @@ impl Hub {
             store,
             service,
             threshold: AtomicU64::new(clock::nanos(threshold)),
+            stack_depth: AtomicUsize::new(DEFAULT_STACK_DEPTH),
         })
     }
 
@@ -59,6 +67,86 @@ impl Hub {
     pub(crate) fn set_threshold(&self, threshold: Duration) {
         self.threshold
             .store(clock::nanos(threshold), Ordering::Relaxed);
+    }
+
+    /// Frames kept of a stack.
+    pub(crate) fn stack_depth(&self) -> usize {
+        self.stack_depth.load(Ordering::Relaxed)
+    }
+
+    /// Changes it, to at most what a record can hold.
+    pub(crate) fn set_stack_depth(&self, frames: usize) {
+        self.stack_depth
+            .store(frames.min(MAX_STACK), Ordering::Relaxed);
+    }
+
+    /// A pin took so long, whatever the threshold. On the carrier's own thread.
+    pub(crate) fn spent(
+        &self,
+        carrier: usize,
+        pinned_at: Option<&'static Location<'static>>,
+        blocked_at: Option<&'static Location<'static>>,
+        nanos: u64,
+    ) {
+        if let Some(lane) = self.lane(carrier) {
+            let cache = lane.cache();
+            let places = write::pair(cache.place(pinned_at), cache.place(blocked_at));
+            lane.sites().add(places, nanos);
+        }
+    }
+
+    /// Undeclared blocking took so long. From the watchdog.
+    pub(crate) fn spent_undeclared(&self, carrier: usize, stack: &[u64], nanos: u64) {
+        self.store.undeclared.lock().add(carrier, stack, nanos);
+    }
+
+    /// Time of all of a carrier's pins that have ended.
+    pub(crate) fn pinned_time(&self, carrier: usize) -> u64 {
+        let sites = self.lane(carrier).and_then(Lane::counted);
+        sites.map_or(0, sites::Sites::total) + self.store.undeclared.lock().total(carrier)
+    }
+
+    /// When a carrier started, on the runtime's clock.
+    pub(crate) fn opened(&self, carrier: usize) -> Option<u64> {
+        Some(self.lane(carrier)?.opened()?.0)
+    }
+
+    /// A carrier's sites by number, each with its time so far.
+    pub(crate) fn site_times(&self, carrier: usize) -> Vec<(u64, u64)> {
+        let sites = self.lane(carrier).and_then(Lane::counted);
+        let read = sites.map(sites::Sites::read).unwrap_or_default();
+        read.into_iter()
+            .map(|(site, _, nanos)| (site, nanos))
+            .collect()
+    }
+
+    /// The site with that number; nothing is said of its cost.
+    pub(crate) fn site(&self, number: u64) -> Option<Site> {
+        (number != 0).then(|| Known::default().site(number))
+    }
+
+    /// The sites of all carriers with what they cost so far, undeclared blocking included. Names the lines of the
+    /// latter, so it is not for a carrier.
+    pub(crate) fn sites(&self) -> Vec<Site> {
+        let mut costs = std::collections::HashMap::<u64, (u64, u64)>::new();
+        for sites in self.store.lanes.iter().filter_map(Lane::counted) {
+            for (site, count, nanos) in sites.read() {
+                let cost = costs.entry(site).or_default();
+                *cost = (cost.0 + count, cost.1 + nanos);
+            }
+        }
+        let mut known = Known::default();
+        let mut all: Vec<Site> = costs
+            .into_iter()
+            .map(|(site, (count, nanos))| Site {
+                count,
+                nanos,
+                ..known.site(site)
+            })
+            .collect();
+        let stacks = self.store.undeclared.lock().read();
+        all.extend(sites::of_stacks(stacks));
+        all
     }
 
     /// Makes the rings of a carrier that starts, on its thread, so that its first pin allocates nothing.

@@ -8,6 +8,7 @@ use parking_lot::{Mutex, RwLock};
 
 use self::journal::Journal;
 use self::lane::Lane;
+use self::sites::Undeclared;
 use super::codec::text::ThreadNames;
 use super::service::interest;
 use super::{Event, EventClass, Recorded, Timestamp};
@@ -16,12 +17,16 @@ pub(super) mod lane;
 
 pub(super) mod ring;
 
+pub(super) mod sites;
+
 mod journal;
 
 /// The store of one runtime.
 pub(super) struct Store {
     pub(super) lanes: Box<[Lane]>,
     pub(super) journal: Mutex<Journal>,
+    /// What undeclared blocking cost.
+    pub(super) undeclared: Mutex<Undeclared>,
     /// How to find the names of threads that texts mention.
     pub(super) names: OnceLock<Box<ThreadNames>>,
     /// Readers besides `vt-events`. They want every class.
@@ -37,6 +42,7 @@ impl Store {
         Self {
             lanes: (0..lanes).map(|_| Lane::default()).collect(),
             journal: Mutex::new(Journal::new(capacity)),
+            undeclared: Mutex::default(),
             names: OnceLock::new(),
             readers: AtomicU32::new(0),
             pressed: RwLock::default(),

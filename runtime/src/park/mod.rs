@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) use pinned::Spell;
 pub(crate) use record::{Kind, Record, Waiting, of_os_thread};
+pub use stack::walk;
+pub(crate) use stack::{capture as capture_stack, has_frame_pointers, test_frame_pointers};
 pub(crate) use word::{End, Place};
 
 use crate::carrier::Local;
@@ -142,6 +144,16 @@ impl Wait {
 pub(crate) fn me() -> u64 {
     let id = current::id();
     if id != 0 { id } else { record::os_thread_id() }
+}
+
+/// The virtual thread that runs here outside any declared region, 0 if there is none: for traps, so it may be asked in a
+/// signal handler.
+pub fn undeclared_thread() -> u64 {
+    if pin::is_held_by_native() {
+        0
+    } else {
+        current::id()
+    }
 }
 
 /// Begins a wait of the calling thread.

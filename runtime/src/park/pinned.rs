@@ -49,7 +49,7 @@ pub(super) fn hold(
         pin,
         start,
     };
-    let stranded = carrier.drive_while_pinned(open, || record.word.ended().is_none());
+    let stranded = carrier.drive_while_pinned(open, began, || record.word.ended().is_none());
     record.pinned_since.store(0, Ordering::Relaxed);
     spell.waited = Some(Waited {
         start,
@@ -66,6 +66,9 @@ pub(super) fn hold(
 impl Spell {
     /// At the end of the operation: reports it if it was pinned for at least the threshold.
     pub(crate) fn report(&mut self, wait: &Wait) {
+        if cfg!(vt_detector_off) {
+            return;
+        }
         let (Some(waited), Some(carrier)) = (self.waited.take(), current::carrier()) else {
             return;
         };
@@ -76,10 +79,12 @@ impl Spell {
             .shared()
             .counters
             .count_pinned(waited.pin.outermost.reason, took);
+        let pinned_at = waited.pin.outermost.at;
+        hub.spent(carrier.id(), pinned_at, Some(wait.at), took);
         if took < hub.threshold_ns() {
             return;
         }
-        let stack = super::stack::capture();
+        let stack = super::stack::capture(hub.stack_depth());
         hub.pinned(
             carrier.id(),
             &RawPinned {
@@ -89,7 +94,7 @@ impl Spell {
                 operation: wait.operation,
                 start: waited.start,
                 end: waited.end,
-                pinned_at: waited.pin.outermost.at,
+                pinned_at,
                 blocked_at: Some(wait.at),
                 lock: waited.pin.outermost.subject,
                 waits_for: wait.subject,

@@ -11,7 +11,7 @@ pub mod native;
 pub mod pinned;
 pub(crate) mod watch;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 
 use crate::current;
@@ -36,11 +36,16 @@ pub(crate) struct Effective {
 
 thread_local! {
     static PINS: RefCell<Vec<Pin>> = const { RefCell::new(Vec::new()) };
+    /// Foreign calls among them. Without a destructor, so that a signal handler may read it.
+    static DECLARED: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Pins the calling virtual thread once more; does nothing on a plain OS thread.
 pub(crate) fn enter(reason: PinReason, at: &'static Location<'static>, subject: Option<Subject>) {
     if current::id() != 0 {
+        if reason == PinReason::Native {
+            DECLARED.set(DECLARED.get() + 1);
+        }
         PINS.with(|pins| {
             pins.borrow_mut().push(Pin {
                 reason,
@@ -59,13 +64,16 @@ pub(crate) fn exit(reason: PinReason, subject_id: u64) {
             let same =
                 |pin: &Pin| pin.reason == reason && pin.subject.map_or(0, |s| s.id) == subject_id;
             if let Some(index) = pins.iter().rposition(same) {
+                if reason == PinReason::Native {
+                    DECLARED.set(DECLARED.get() - 1);
+                }
                 pins.remove(index);
             }
         });
     }
 }
 
-/// Takes all pins of that reason and subject back, to be put back with [`put_back`].
+/// Takes all pins of that reason (never [`PinReason::Native`]) and subject back, to be put back with [`put_back`].
 pub(crate) fn take(reason: PinReason, subject_id: u64) -> Vec<Pin> {
     let is_it =
         |pin: &mut Pin| pin.reason == reason && pin.subject.map_or(0, |s| s.id) == subject_id;
@@ -84,11 +92,7 @@ pub(crate) fn is_pinned() -> bool {
 
 /// Is a declared foreign call on the calling thread's stack?
 pub(crate) fn is_held_by_native() -> bool {
-    PINS.with(|pins| {
-        pins.borrow()
-            .iter()
-            .any(|pin| pin.reason == PinReason::Native)
-    })
+    DECLARED.get() != 0
 }
 
 /// What keeps the calling virtual thread mounted.
@@ -127,5 +131,6 @@ pub(crate) fn effective() -> Option<Effective> {
 
 /// Carrier: the thread has ended; returns what it leaked.
 pub(crate) fn take_leaked() -> Vec<Pin> {
+    DECLARED.set(0);
     PINS.with(|pins| std::mem::take(&mut *pins.borrow_mut()))
 }

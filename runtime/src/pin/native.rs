@@ -139,6 +139,9 @@ impl Region {
             .counters
             .count_pinned(PinReason::Native, blocked);
         let outermost = crate::pin::effective();
+        let pinned_at = outermost.and_then(|pin| pin.outermost.at).or(Some(self.at));
+        hub.spent(carrier.id(), pinned_at, Some(self.at), blocked);
+        let stack = crate::park::capture_stack(hub.stack_depth());
         hub.pinned(
             carrier.id(),
             &RawPinned {
@@ -148,7 +151,7 @@ impl Region {
                 operation: Operation::NativeCall,
                 start: self.start,
                 end,
-                pinned_at: outermost.and_then(|pin| pin.outermost.at).or(Some(self.at)),
+                pinned_at,
                 blocked_at: Some(self.at),
                 lock: None,
                 waits_for: None,
@@ -160,7 +163,7 @@ impl Region {
                 outcome: WaitOutcome::Done,
                 source: PinSource::Declared,
                 span: None,
-                stack: &[],
+                stack: &stack,
             },
         );
     }
@@ -206,7 +209,8 @@ impl CpuTime {
             _ => return CarrierState::Unknown,
         };
         let blocked = wall.saturating_sub(ran).saturating_sub(queued);
-        if blocked * 2 >= wall {
+        // All of it in up-calls that waited: nothing is left to be blocked.
+        if wall > 0 && blocked * 2 >= wall {
             CarrierState::Blocked
         } else if ran >= queued {
             CarrierState::Computing

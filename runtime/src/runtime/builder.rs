@@ -160,6 +160,17 @@ impl RuntimeBuilder {
             .set(|settings| settings.event_capacity = events)
     }
 
+    /// How many frames of its stack a pin's event has at most: 64 by default as in the JDK, at most 128; 0 for none.
+    pub fn stack_depth(self, frames: usize) -> Self {
+        self.set(|settings| settings.stack_depth = frames)
+    }
+
+    /// Where the watchdog looks instead of `/proc`.
+    #[cfg(test)]
+    pub(crate) fn procfs(self, root: std::path::PathBuf) -> Self {
+        self.set(|settings| settings.procfs = root)
+    }
+
     /// Where events go, and the carriers' default subscriber. Without it events go to the default at emission.
     pub fn dispatch(mut self, dispatch: Dispatch) -> Self {
         self.dispatch = Some(dispatch);
@@ -197,6 +208,7 @@ impl RuntimeBuilder {
             settings.pin_threshold,
             self.dispatch.clone(),
         );
+        hub.set_stack_depth(settings.stack_depth);
         let shared = Arc::new(Shared::new(settings, hub, self.dispatch));
         let names = Arc::downgrade(&shared);
         shared
@@ -215,10 +227,12 @@ impl RuntimeBuilder {
                 error,
             });
         }
-        let watchdog = Arc::clone(&shared.watchdog);
-        shared
-            .hub
-            .gather_with(move |limit| watchdog.look_now(limit));
+        let gathered = Arc::downgrade(&shared);
+        shared.hub.gather_with(move |limit| {
+            if let Some(shared) = gathered.upgrade() {
+                watchdog::look_now(&shared, limit);
+            }
+        });
         Ok(Runtime::own(shared))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::event::{Delivery, PinReason};
+use crate::event::{Delivery, PinReason, Place};
 use crate::primitive::{AtomicU64, Ordering};
 
 const REASONS: usize = PinReason::ALL.len();
@@ -79,6 +79,10 @@ pub struct Metrics {
     pub refused: u64,
     /// Pinned waits by reason, those below the threshold included.
     pub pinned: Vec<PinnedTime>,
+    /// What pins took of each carrier's time, by the carrier's number.
+    pub carrier_pins: Vec<CarrierPins>,
+    /// What pins took by the sites they were taken at, the costliest first.
+    pub pinned_sites: Vec<PinnedSite>,
     /// How events have fared with subscribers.
     pub events: Delivery,
     /// The pool that [`blocking`](crate::blocking) uses.
@@ -103,6 +107,43 @@ pub struct OffloadMetrics {
     pub queue_time: Duration,
     /// The longest such wait.
     pub longest_queue_time: Duration,
+}
+
+/// What pins took of one carrier's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CarrierPins {
+    /// Its number.
+    pub carrier: usize,
+    /// Time in pinned waits, in declared foreign calls that blocked, and in undeclared blocking; the pinned wait under
+    /// way included.
+    pub pinned: Duration,
+    /// Time since it started.
+    pub alive: Duration,
+}
+
+impl CarrierPins {
+    /// The part of its time that pins took, from 0 to 1.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        self.pinned.as_secs_f64() / self.alive.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The pins of one site, which have ended.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PinnedSite {
+    /// Where the outermost pins were taken; `None` for undeclared blocking, and for sites too many to be told apart.
+    pub pinned_at: Option<Place>,
+    /// The application's line that waited, where it can be told.
+    pub blocked_at: Option<Place>,
+    /// How many.
+    pub count: u64,
+    /// Their durations, summed.
+    pub total: Duration,
+    /// The part of all carriers' time that they took, from 0 to 1.
+    pub share: f64,
 }
 
 /// The pinned waits of one reason.

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 pub use builder::{BuildError, RuntimeBuilder};
-pub use metrics::{Metrics, OffloadMetrics, PinnedTime};
+pub use metrics::{CarrierPins, Metrics, OffloadMetrics, PinnedSite, PinnedTime};
 pub use settings::{DeadlockPolicy, SettingError};
 pub(crate) use shared::{Shared, Spec};
 pub use shutdown::ShutdownReport;
@@ -242,6 +242,8 @@ impl Runtime {
             spawned: self.shared.counters.spawned(),
             refused: self.shared.counters.refused(),
             pinned: self.shared.counters.pinned(),
+            carrier_pins: crate::watchdog::by_carrier(&self.shared),
+            pinned_sites: crate::watchdog::by_site(&self.shared),
             events: self.shared.hub.delivery(),
             offload: self.shared.offload.metrics(),
         }

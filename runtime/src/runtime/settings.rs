@@ -1,10 +1,11 @@
 //! What a runtime is built from: the builder's calls, else `VT_*` variables, else defaults.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::continuation::{DEFAULT_STACK_SIZE, Stacks};
-use crate::event::{DEFAULT_CAPACITY, DEFAULT_PIN_THRESHOLD};
+use crate::event::{DEFAULT_CAPACITY, DEFAULT_PIN_THRESHOLD, DEFAULT_STACK_DEPTH};
 
 /// More carriers than any machine has cores for; each has its tables from the start.
 pub(super) const MOST_CARRIERS: usize = 4096;
@@ -59,6 +60,9 @@ pub(crate) struct Settings {
     pub(crate) pin_threshold: Duration,
     pub(crate) deadlock_policy: DeadlockPolicy,
     pub(crate) event_capacity: usize,
+    pub(crate) stack_depth: usize,
+    /// `/proc`, unless a test has another.
+    pub(crate) procfs: PathBuf,
     pub(crate) thread_name: String,
 }
 
@@ -104,6 +108,8 @@ impl Settings {
             pin_threshold: pin_threshold.unwrap_or(DEFAULT_PIN_THRESHOLD),
             deadlock_policy: DeadlockPolicy::Report,
             event_capacity: DEFAULT_CAPACITY,
+            stack_depth: DEFAULT_STACK_DEPTH,
+            procfs: PathBuf::from("/proc"),
             thread_name: "vt-carrier".to_owned(),
         })
     }

@@ -261,7 +261,7 @@ fn tell(shared: &Shared, links: &[Link]) -> String {
     story + &first
 }
 
-fn pin_text(shared: &Shared, record: &Record) -> String {
+pub(super) fn pin_text(shared: &Shared, record: &Record) -> String {
     let open = record
         .home()
         .and_then(|home| shared.carrier(home).open_pin());

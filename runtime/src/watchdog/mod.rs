@@ -7,25 +7,32 @@
 //! **Period:** 5 ms while any carrier is awake, doubling up to 100 ms while none is; then, as soon as the memory of
 //! idle stacks has gone back to the system, no look at all until a carrier that leaves its sleep stirs it.
 
+mod attribution;
 mod deadlock;
+mod everywhere;
 mod procfs;
 mod report;
 mod sample;
 mod stack;
 mod syscalls;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use self::attribution::Window;
 use self::deadlock::Suspicions;
+use self::everywhere::Standstill;
 use self::sample::{Stay, Watch};
 use crate::carrier::{Carrier, Status};
 use crate::event::{self, CarrierState};
-use crate::primitive::Bell;
+use crate::primitive::{Bell, Ordering};
 use crate::runtime::Shared;
 
+pub(crate) use self::attribution::{by_carrier, by_site};
 pub(crate) use self::report::open as open_pins;
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
@@ -77,7 +84,7 @@ impl Watchdog {
     }
 
     /// Waits, at most `limit`, for a look that begins after this call: what has ended by now is reported then.
-    pub(crate) fn look_now(&self, limit: Duration) {
+    fn look_now(&self, limit: Duration) {
         let deadline = Instant::now() + limit;
         let mut rounds = self.rounds.lock();
         let wanted = rounds.begun + 1;
@@ -111,8 +118,27 @@ impl Watchdog {
     }
 }
 
+/// [`Watchdog::look_now`]; what the calling virtual thread did before the call counts as ended, since a thread that
+/// exits the process never leaves its carrier again.
+pub(crate) fn look_now(shared: &Shared, limit: Duration) {
+    let caller = crate::current::id();
+    let carriers = shared.carriers();
+    for carrier in
+        carriers.filter(|carrier| caller != 0 && carrier.mounted.load(Ordering::Relaxed) == caller)
+    {
+        // The carrier's own thread is here, so nobody else counts its mounts.
+        carrier.mounts.fetch_add(1, Ordering::Relaxed);
+    }
+    shared.watchdog.look_now(limit);
+}
+
 /// Starts the watchdog of a runtime; it ends with the runtime.
 pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
+    crate::park::test_frame_pointers();
+    // What the detector costs is measured against this.
+    if cfg!(vt_detector_off) {
+        return Ok(());
+    }
     let runtime = Arc::downgrade(shared);
     std::thread::Builder::new()
         .name("vt-watchdog".to_owned())
@@ -123,6 +149,8 @@ pub(crate) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
 fn run(runtime: &Weak<Shared>) {
     let mut watches: Vec<Watch> = Vec::new();
     let mut suspicions = Suspicions::default();
+    let mut standstill = Standstill::default();
+    let mut windows: Vec<Window> = Vec::new();
     let mut period = SHORTEST_PERIOD;
     let mut stacks_due = 0;
     while let Some(shared) = runtime.upgrade() {
@@ -135,11 +163,14 @@ fn run(runtime: &Weak<Shared>) {
         for (index, carrier) in shared.carriers().enumerate() {
             if index == watches.len() {
                 watches.push(Watch::new());
+                windows.push(Window::new(now));
             }
+            windows[index].look(&shared, carrier, now);
             stays |= look_at(&shared, carrier, &mut watches[index], now);
             idle &= carrier.is_asleep();
         }
         deadlock::look(&shared, &mut suspicions, now);
+        standstill.look(&shared, now);
         shared.watchdog.end_look(is_last);
         if is_last {
             return;
@@ -173,15 +204,39 @@ fn look_at(shared: &Arc<Shared>, carrier: &Carrier, watch: &mut Watch, now: u64)
     let live_from = threshold.saturating_mul(10).max(LEAST_LIVE);
     let thread = watch.thread();
     let ended = watch
-        .look(carrier, now)
+        .look(&shared.settings.procfs, carrier, now)
         .or_else(|| watch.stay.as_mut()?.ended.take());
     if let Some(block) = ended.filter(|block| block.nanos() >= LEAST_SAMPLED.max(threshold)) {
         report::sampled_end(shared, carrier, thread, &block);
     }
-    let thread = watch.thread();
-    let Some(stay) = &mut watch.stay else {
+    let Some(mut stay) = watch.stay.take() else {
         return false;
     };
+    if let Some(block) = stay.block.as_mut().filter(|block| block.name.is_none()) {
+        block.name = shared.name_of(watch.thread());
+    }
+    look_at_stay(
+        shared,
+        carrier,
+        watch,
+        &mut stay,
+        (threshold, live_from),
+        now,
+    );
+    watch.stay = Some(stay);
+    true
+}
+
+/// A thread that stays mounted: in a pinned wait, in a declared foreign call, or somewhere nobody declared.
+fn look_at_stay(
+    shared: &Arc<Shared>,
+    carrier: &Carrier,
+    watch: &Watch,
+    stay: &mut Stay,
+    (threshold, live_from): (u64, u64),
+    now: u64,
+) {
+    let thread = watch.thread();
     match carrier.status() {
         Status::Pinned => {
             let open = carrier
@@ -189,7 +244,8 @@ fn look_at(shared: &Arc<Shared>, carrier: &Carrier, watch: &mut Watch, now: u64)
                 .filter(|open| now.saturating_sub(open.start.0) >= live_from);
             if let Some(open) = open.filter(|_| !stay.pin_reported) {
                 stay.pin_reported = true;
-                report::live_pin(shared, carrier, &open, now);
+                let stack = report::stack_of(shared, open.record.id, watch.call());
+                report::live_pin(shared, carrier, &open, &stack, now);
             }
         }
         Status::Native => {
@@ -199,34 +255,36 @@ fn look_at(shared: &Arc<Shared>, carrier: &Carrier, watch: &mut Watch, now: u64)
                 .filter(|call| now.saturating_sub(call.start.0) >= live_from);
             if let Some(call) = call.filter(|_| !stay.pin_reported) {
                 stay.pin_reported = true;
-                report::live_native(shared, carrier, thread, &call, now);
+                let stack = report::stack_of(shared, thread, watch.call());
+                report::live_native(shared, carrier, thread, &call, &stack, now);
             }
         }
         Status::Running | Status::Stalled => {
             carrier.revoke_offers();
             shared.rescue_unstarted();
-            look_at_undeclared(shared, carrier, thread, stay, (threshold, live_from), now);
+            look_at_undeclared(shared, carrier, watch, stay, (threshold, live_from), now);
         }
         Status::Idle | Status::Gone => {}
     }
-    true
 }
 
 /// A thread that is in no region of which the runtime knows.
 fn look_at_undeclared(
     shared: &Arc<Shared>,
     carrier: &Carrier,
-    thread: u64,
+    watch: &Watch,
     stay: &mut Stay,
     (threshold, live_from): (u64, u64),
     now: u64,
 ) {
+    let thread = watch.thread();
     if let Some(block) = &mut stay.block
         && block.nanos() >= LEAST_SAMPLED.max(threshold)
     {
         carrier.mark_stalled();
         if block.stack.is_empty() {
-            block.stack = report::stack_of(shared, thread, block);
+            block.stack = report::stack_of(shared, thread, block.call);
+            block.awaited = block.call.and_then(|call| watch.awaited(&call));
         }
         if block.nanos() >= live_from && !block.reported {
             block.reported = true;

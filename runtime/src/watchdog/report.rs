@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::procfs::Syscall;
 use super::sample::{Block, Stay};
 use super::{stack, syscalls};
 use crate::carrier::{Carrier, OpenNative, OpenPin};
@@ -15,24 +16,43 @@ use crate::runtime::Shared;
 
 /// Undeclared blocking has ended.
 pub(super) fn sampled_end(shared: &Shared, carrier: &Carrier, thread: u64, block: &Block) {
-    let name = shared.name_of(thread);
-    let raw = of_block(shared, carrier, thread, name.as_deref(), block);
+    let raw = of_block(shared, carrier, thread, block);
     shared
         .counters
         .count_pinned(PinReason::Native, block.nanos());
-    report(shared, carrier, &raw, Event::VirtualThreadPinned);
+    shared
+        .hub
+        .spent_undeclared(carrier.id, &block.stack, block.nanos());
+    report(shared, carrier, &raw, |pin| {
+        Event::VirtualThreadPinned(awaiting(pin, block))
+    });
 }
 
 /// Undeclared blocking lasts.
 pub(super) fn live_block(shared: &Shared, carrier: &Carrier, thread: u64, block: &Block) {
-    let name = shared.name_of(thread);
-    let raw = of_block(shared, carrier, thread, name.as_deref(), block);
-    report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
+    let raw = of_block(shared, carrier, thread, block);
+    report(shared, carrier, &raw, |pin| {
+        Event::VirtualThreadPinnedLive(awaiting(pin, block))
+    });
+}
+
+fn awaiting(pin: Pinned, block: &Block) -> Pinned {
+    Pinned {
+        waits_for: block.awaited.clone(),
+        ..pin
+    }
 }
 
 /// A pinned wait lasts.
-pub(super) fn live_pin(shared: &Shared, carrier: &Carrier, open: &OpenPin, now: u64) {
+pub(super) fn live_pin(
+    shared: &Shared,
+    carrier: &Carrier,
+    open: &OpenPin,
+    stack: &[u64],
+    now: u64,
+) {
     if let Some(raw) = of_pin(shared, carrier, open, now) {
+        let raw = RawPinned { stack, ..raw };
         report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
     }
 }
@@ -43,10 +63,12 @@ pub(super) fn live_native(
     carrier: &Carrier,
     thread: u64,
     call: &OpenNative,
+    stack: &[u64],
     now: u64,
 ) {
     let name = shared.name_of(thread);
     let raw = of_native(shared, carrier, thread, name.as_deref(), call, now);
+    let raw = RawPinned { stack, ..raw };
     report(shared, carrier, &raw, Event::VirtualThreadPinnedLive);
 }
 
@@ -130,15 +152,18 @@ pub(super) fn stall(shared: &Shared, carrier: &Carrier, thread: u64, stay: &Stay
     }));
 }
 
-/// The stack of a blocked thread, as far as it can be told.
-pub(super) fn stack_of(shared: &Shared, thread: u64, block: &Block) -> Vec<u64> {
+/// The stack of a thread that sits in `call`, as far as it can be told.
+pub(super) fn stack_of(shared: &Shared, thread: u64, call: Option<Syscall>) -> Vec<u64> {
+    if !crate::park::has_frame_pointers() {
+        return Vec::new();
+    }
     let record = shared.find(thread);
     let bounds = record
         .as_ref()
         .and_then(|record| record.as_virtual()?.stack.get());
     bounds
-        .zip(block.call)
-        .map(|(bounds, call)| stack::of_blocked(bounds, &call))
+        .zip(call)
+        .map(|(bounds, call)| stack::of_blocked(bounds, &call, shared.hub.stack_depth()))
         .unwrap_or_default()
 }
 
@@ -146,11 +171,10 @@ fn of_block<'a>(
     shared: &Shared,
     carrier: &Carrier,
     thread: u64,
-    name: Option<&'a str>,
     block: &'a Block,
 ) -> RawPinned<'a> {
     RawPinned {
-        name,
+        name: block.name.as_deref(),
         native: call_of(block),
         source: PinSource::Sampled,
         stack: &block.stack,

@@ -1,5 +1,8 @@
 //! One carrier over time: is it where it was, since when, and does it sleep, compute or starve there?
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::procfs::{Probe, Syscall, Times};
 use crate::carrier::{Carrier, Status};
 use crate::event::CarrierState;
@@ -44,6 +47,10 @@ pub(super) struct Block {
     pub(super) suspected: bool,
     /// Where it blocks, once that was asked.
     pub(super) stack: Vec<u64>,
+    /// The thread's name, asked while the thread was certainly alive.
+    pub(super) name: Option<Arc<str>>,
+    /// The descriptor or futex it waits for, once that was asked.
+    pub(super) awaited: Option<Arc<str>>,
 }
 
 impl Watch {
@@ -63,8 +70,25 @@ impl Watch {
         self.thread
     }
 
+    /// The system call that the carrier sits in now.
+    pub(super) fn call(&self) -> Option<Syscall> {
+        self.probe.as_ref()?.syscall()
+    }
+
+    /// What a blocked thread waits for, in words: `socket fd 7`, `futex@0x7f00`.
+    pub(super) fn awaited(&self, call: &Syscall) -> Option<Arc<str>> {
+        match super::syscalls::name(call.number)? {
+            "futex" => Some(format!("futex@{:#x}", call.first).into()),
+            name if super::syscalls::takes_descriptor(name) => {
+                let text = self.probe.as_ref()?.descriptor(call.first)?;
+                Some(text.into())
+            }
+            _ => None,
+        }
+    }
+
     /// Looks at the carrier. Returns a blocking call that ended with its mount.
-    pub(super) fn look(&mut self, carrier: &Carrier, now: u64) -> Option<Block> {
+    pub(super) fn look(&mut self, procfs: &Path, carrier: &Carrier, now: u64) -> Option<Block> {
         let before = std::mem::replace(&mut self.looked, now);
         let mounts = carrier.mounts.load(Ordering::Relaxed);
         let thread = carrier.mounted.load(Ordering::Relaxed);
@@ -86,7 +110,7 @@ impl Watch {
         if is_mounted {
             let tid = carrier.tid.load(std::sync::atomic::Ordering::Relaxed);
             if self.tid != tid {
-                (self.tid, self.probe) = (tid, Probe::open(tid));
+                (self.tid, self.probe) = (tid, Probe::open(procfs, tid));
             }
             self.stay = Some(Stay::begin(self.probe.as_ref(), before, now));
         }
@@ -156,6 +180,8 @@ impl Stay {
                 reported: false,
                 suspected: false,
                 stack: Vec::new(),
+                name: None,
+                awaited: None,
             });
             block.until = now;
             block.call = call.or(block.call);

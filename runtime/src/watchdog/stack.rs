@@ -10,8 +10,6 @@ use std::ops::Range;
 
 use super::procfs::Syscall;
 
-/// Frames kept at most, as the JDK's default.
-const DEPTH: usize = 64;
 /// Bytes read from the stack pointer up.
 const WINDOW: usize = 64 * 1024;
 /// Words looked through for the first frame: the C library's frame of the call and its callers' locals.
@@ -22,7 +20,10 @@ const LEAST_CHAIN: usize = 3;
 const WORD: usize = size_of::<usize>();
 
 /// The stack of a thread whose frames lie within `bounds` and which sits in `call`; empty if nothing can be told.
-pub(super) fn of_blocked(bounds: &Range<usize>, call: &Syscall) -> Vec<u64> {
+pub(super) fn of_blocked(bounds: &Range<usize>, call: &Syscall, depth: usize) -> Vec<u64> {
+    if depth == 0 {
+        return Vec::new();
+    }
     let mut addresses = vec![call.program_counter];
     let pointer = usize::try_from(call.stack_pointer).unwrap_or(0);
     if !bounds.contains(&pointer) {
@@ -33,6 +34,7 @@ pub(super) fn of_blocked(bounds: &Range<usize>, call: &Syscall) -> Vec<u64> {
         base: pointer,
         end: bounds.end,
         words: &words,
+        depth,
     };
     let chain = (0..words.len().min(SEARCH)).find_map(|index| frames.chain_from(index));
     addresses.extend(chain.into_iter().flatten());
@@ -54,28 +56,32 @@ struct Frames<'a> {
     base: usize,
     end: usize,
     words: &'a [usize],
+    /// Frames kept at most.
+    depth: usize,
 }
 
 impl Frames<'_> {
     /// The return addresses of the chain whose first saved frame pointer is the word at `index`.
     fn chain_from(&self, mut index: usize) -> Option<Vec<u64>> {
         let mut addresses = Vec::new();
+        // The outermost frame saved whatever the register held before, and a backend's first frame returns nowhere:
+        // the chain is whole then, or chance.
+        let whole = |addresses: Vec<u64>| (addresses.len() >= LEAST_CHAIN).then_some(addresses);
         loop {
-            let (&saved, &address) = (self.words.get(index)?, self.words.get(index + 1)?);
+            let (Some(&saved), Some(&address)) = (self.words.get(index), self.words.get(index + 1))
+            else {
+                return whole(addresses);
+            };
             let here = self.base + index * WORD;
             if !is_code(address) {
-                return None;
+                return whole(addresses);
             }
             addresses.push(address as u64);
             let leads_up = saved > here && saved < self.end && saved.is_multiple_of(WORD);
-            if !leads_up || addresses.len() == DEPTH {
-                // The outermost frame saved whatever the register held before: the chain is whole, or chance.
-                return (addresses.len() >= LEAST_CHAIN).then_some(addresses);
+            if !leads_up || addresses.len() == self.depth {
+                return whole(addresses);
             }
             index = (saved - self.base) / WORD;
-            if index + 1 >= self.words.len() {
-                return (addresses.len() >= LEAST_CHAIN).then_some(addresses);
-            }
         }
     }
 }
@@ -96,6 +102,7 @@ mod tests {
             base: 0x1000,
             end: 0x1000 + words.len() * WORD,
             words,
+            depth: 64,
         }
     }
 
@@ -113,5 +120,17 @@ mod tests {
         let at = |index: usize| 0x1000 + index * WORD;
         let words = [at(0), CODE, at(0), CODE];
         assert_eq!(frames(&words).chain_from(0), None);
+        let words = [at(2), CODE, at(4), CODE, 1, 0];
+        assert_eq!(frames(&words).chain_from(0), None);
+    }
+
+    #[test]
+    fn a_chain_ends_at_a_frame_that_returns_nowhere() {
+        let at = |index: usize| 0x1000 + index * WORD;
+        let words = [at(2), CODE, at(4), CODE, at(6), CODE, 1, 0];
+        assert_eq!(
+            frames(&words).chain_from(0).map(|chain| chain.len()),
+            Some(3)
+        );
     }
 }

@@ -9,6 +9,24 @@ pub(super) fn name(number: u64) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
+/// Is the first argument of that call the descriptor it waits for?
+pub(super) fn takes_descriptor(name: &str) -> bool {
+    const OTHERS: [&str; 11] = [
+        "poll",
+        "select",
+        "pause",
+        "nanosleep",
+        "wait4",
+        "open",
+        "futex",
+        "clock_nanosleep",
+        "waitid",
+        "pselect6",
+        "ppoll",
+    ];
+    !OTHERS.contains(&name) && name != "openat"
+}
+
 macro_rules! numbers {
     ($($constant:ident $name:literal,)+) => { &[$((libc::$constant, $name),)+] };
 }

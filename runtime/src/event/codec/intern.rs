@@ -11,7 +11,9 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::RwLock;
 
+use super::place;
 use crate::event::Place;
+use crate::event::store::sites::Site;
 
 /// Entries of a carrier's cache; a power of two.
 const CACHED: usize = 256;
@@ -151,6 +153,17 @@ impl Known {
         match self.get(code)? {
             Shared::Place(place) => Some(place),
             Shared::Text(..) => None,
+        }
+    }
+
+    /// The site whose two places have these numbers.
+    pub(in crate::event) fn site(&mut self, places: u64) -> Site {
+        let pinned_at = self.place((places >> 32) as Code).cloned();
+        let blocked_at = self.place(places as Code);
+        Site {
+            pinned_at,
+            blocked_at: blocked_at.filter(|at| place::is_application(at)).cloned(),
+            ..Site::default()
         }
     }
 

@@ -7,7 +7,7 @@ use crate::event::Place;
 
 /// The folder of this crate's own source, as the compiler was given it.
 const OWN: &str = {
-    let (folder, _) = file!().split_at(file!().len() - "event/place.rs".len());
+    let (folder, _) = file!().split_at(file!().len() - "event/codec/place.rs".len());
     folder
 };
 
@@ -31,6 +31,8 @@ mod tests {
     #[test]
     fn std_and_this_crate_are_not_the_application() {
         assert!(!is_application(&std::panic::Location::caller().into()));
+        assert!(!is_application_file(&format!("{OWN}thread/mod.rs")));
+        assert!(OWN.ends_with("src/"), "{OWN}");
         assert!(!is_application_file(
             "/rustc/0123abcd/library/std/src/io/mod.rs"
         ));

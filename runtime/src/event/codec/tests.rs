@@ -109,7 +109,7 @@ fn a_line_of_this_crate_is_not_blamed() {
 
 #[test]
 fn too_long_names_and_stacks_are_cut() {
-    let (name, stack) = ("é".repeat(200), vec![1; 100]);
+    let (name, stack) = ("é".repeat(200), vec![1; 200]);
     let raw = raw_pin(7, Some(&name), &stack);
     let Some(Recorded {
         event: Event::VirtualThreadPinned(pinned),

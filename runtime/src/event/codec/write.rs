@@ -136,6 +136,7 @@ impl<'a> Name<'a> {
     }
 }
 
-fn pair(high: u32, low: u32) -> u64 {
+/// Two numbers in one word.
+pub(in crate::event) fn pair(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }

@@ -11,7 +11,9 @@ use tracing::{Level, event};
 
 use super::source;
 use crate::event::clock::nanos;
-use crate::event::{Compensation, Deadlock, Event, Pinned, Place, Stalled, TARGET};
+use crate::event::{
+    Compensation, Deadlock, Event, MostlyPinned, Pinned, Place, Stalled, TARGET, UNKNOWN,
+};
 
 /// Emits one `tracing` event: target and name as in the schema, the name once more as the message.
 macro_rules! report {
@@ -32,7 +34,7 @@ macro_rules! report_pinned {
             operation = $pinned.operation.as_str(),
             $($duration).+ = nanos($pinned.duration),
             pinned_at = place(&$pinned.pinned_at),
-            blocked_at = place(&$pinned.blocked_at).as_deref().unwrap_or(crate::event::UNKNOWN),
+            blocked_at = place(&$pinned.blocked_at).as_deref().unwrap_or(UNKNOWN),
             lock = text(&$pinned.lock),
             waits_for = text(&$pinned.waits_for),
             waits_owner = text(&$pinned.waits_owner),
@@ -78,6 +80,7 @@ pub(in crate::event) fn emit(event: &Event) {
         }
         Event::PinnedDeadlock(deadlock) => emit_deadlock(deadlock),
         Event::CarrierStalled(stalled) => emit_stalled(stalled),
+        Event::CarrierMostlyPinned(facts) => emit_mostly_pinned(facts),
         Event::CarrierCompensated(compensation) => {
             let Compensation {
                 reason,
@@ -166,6 +169,37 @@ fn emit_stalled(stalled: &Stalled) {
         native = text(&stalled.native),
         stack = addresses(&stalled.stack),
     );
+}
+
+fn emit_mostly_pinned(facts: &MostlyPinned) {
+    report!(WARN "CarrierMostlyPinned",
+        carrier.id = facts.carrier,
+        pinned_ns = nanos(facts.pinned),
+        window_ns = nanos(facts.window),
+        pinned_at = place(&facts.pinned_at),
+        blocked_at = place(&facts.blocked_at).as_deref().unwrap_or(UNKNOWN),
+        advice = advice(facts),
+    );
+}
+
+/// For people; all of it is in the other fields.
+fn advice(facts: &MostlyPinned) -> String {
+    let share = 100.0 * facts.pinned.as_secs_f64() / facts.window.as_secs_f64();
+    let mut advice = format!(
+        "your service is a thread pool again: pins took {share:.0} % of carrier {} over {:.1?}",
+        facts.carrier, facts.window
+    );
+    let unknown = || UNKNOWN.to_owned();
+    if facts.pinned_at.is_some() || facts.blocked_at.is_some() {
+        // Writing to a string cannot fail.
+        let _ = write!(
+            advice,
+            ", most of it pinned at {} and blocked at {}",
+            place(&facts.pinned_at).unwrap_or_else(unknown),
+            place(&facts.blocked_at).unwrap_or_else(unknown)
+        );
+    }
+    advice
 }
 
 fn text(text: &Option<Arc<str>>) -> Option<&str> {

@@ -1,4 +1,6 @@
-//! The application's line in a stack: the first frame whose file is neither std's, nor a dependency's, nor ours.
+//! Names what stands on a stack: the application's line in it, and its frames for people.
+//!
+//! The application's line is the first frame whose file is neither std's, nor a dependency's, nor ours.
 //!
 //! Naming an address loads the program's debug information, which takes tens of milliseconds the first time.
 
@@ -8,14 +10,15 @@ use std::sync::{LazyLock, OnceLock};
 
 use parking_lot::Mutex;
 
-use crate::event::Place;
+use crate::event::{Place, UNKNOWN};
 
 /// Parts of the paths of files that are not the application's: std's as the compiler's makers built it, dependencies
 /// from a registry, and this crate's own.
-const LIBRARIES: [&str; 4] = [
+const LIBRARIES: [&str; 5] = [
     "/rustc/",
     "/lib/rustlib/src/",
     "/registry/src/",
+    "/git/checkouts/",
     concat!(env!("CARGO_MANIFEST_DIR"), "/src/"),
 ];
 
@@ -75,8 +78,33 @@ fn is_application(file: &Path) -> bool {
     !LIBRARIES.iter().any(|library| file.contains(library))
 }
 
-/// A file as the lint and `Location` name it: relative to the workspace, which is where the build folder lies.
+/// A file as the lint and `Location` name it: relative to the workspace it was built from.
 fn relative(file: &Path) -> &Path {
+    workspace(file)
+        .as_deref()
+        .or_else(|| build_folder())
+        .and_then(|root| file.strip_prefix(root).ok())
+        .unwrap_or(file)
+}
+
+/// The workspace of a source file, by cargo's own rule: the nearest manifest with a workspace, else the nearest one.
+/// `None` where the program runs without its sources.
+fn workspace(file: &Path) -> Option<PathBuf> {
+    let manifests: Vec<&Path> = file
+        .ancestors()
+        .skip(1)
+        .filter(|folder| folder.join("Cargo.toml").is_file())
+        .collect();
+    let has_workspace = |folder: &&&Path| {
+        std::fs::read_to_string(folder.join("Cargo.toml"))
+            .is_ok_and(|text| text.lines().any(|line| line.starts_with("[workspace")))
+    };
+    let root = manifests.iter().find(has_workspace).or(manifests.first());
+    root.map(|root| root.to_path_buf())
+}
+
+/// The folder in which the program's build folder lies, if that has its usual name.
+fn build_folder() -> Option<&'static Path> {
     static ROOT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let root = ROOT.get_or_init(|| {
         let program = std::env::current_exe().ok()?;
@@ -86,14 +114,78 @@ fn relative(file: &Path) -> &Path {
             .parent()
             .map(Path::to_path_buf)
     });
-    root.as_ref()
-        .and_then(|root| file.strip_prefix(root).ok())
-        .unwrap_or(file)
+    root.as_deref()
+}
+
+/// One function on a stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Frame {
+    /// Its name, without the compiler's hash.
+    pub function: String,
+    /// The line it is at, relative to the workspace where that can be told.
+    pub place: Option<Place>,
+    /// Neither std's, nor a dependency's, nor the runtime's.
+    pub is_application: bool,
+}
+
+/// The functions on the `stack` of an event, innermost first, inlined ones included; what lies within the application's
+/// innermost frame (the runtime's own and std's) is left out.
+///
+/// Loads the program's debug information at the first call, which takes tens of milliseconds: not for a carrier.
+#[must_use]
+pub fn symbolize(stack: &[u64]) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    for (index, &address) in stack.iter().enumerate() {
+        let address = usize::try_from(address)
+            .unwrap_or(0)
+            .saturating_sub(usize::from(index > 0));
+        backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
+            let name = symbol.name().map(|name| format!("{name:#}"));
+            let file = symbol.filename();
+            frames.push(Frame {
+                function: name.unwrap_or_else(|| UNKNOWN.to_owned()),
+                is_application: file.is_some_and(is_application),
+                place: file.zip(symbol.lineno()).map(|(file, line)| Place {
+                    file: relative(file).to_string_lossy().into(),
+                    line,
+                    column: symbol.colno().unwrap_or(1),
+                }),
+            });
+        });
+    }
+    let first = frames.iter().position(|frame| frame.is_application);
+    frames.split_off(first.unwrap_or(0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_named_relative_to_its_workspace() {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs");
+        assert_eq!(relative(&here), Path::new("runtime/src/lib.rs"));
+        let gone = Path::new("/no/such/place/src/lib.rs");
+        assert_eq!(relative(gone), gone);
+    }
+
+    #[test]
+    fn frames_begin_with_the_application_s() {
+        let address = is_application as fn(&Path) -> bool as usize as u64;
+        let frames = symbolize(&[address + 1]);
+        // This crate's own files are the runtime's, so nothing is left out here.
+        assert!(
+            frames
+                .iter()
+                .any(|frame| frame.function.ends_with("is_application")),
+            "{frames:?}"
+        );
+        assert!(
+            frames.iter().all(|frame| !frame.is_application),
+            "{frames:?}"
+        );
+    }
 
     #[test]
     fn libraries_are_not_the_application() {

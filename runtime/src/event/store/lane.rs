@@ -6,13 +6,16 @@
 use std::sync::OnceLock;
 
 use super::ring::Ring;
-use crate::event::EventClass;
+use super::sites::Sites;
 use crate::event::codec::intern::Cache;
+use crate::event::{EventClass, Timestamp, clock};
 
 /// The lane.
 #[derive(Debug, Default)]
 pub(in crate::event) struct Lane {
     cache: OnceLock<Cache>,
+    sites: OnceLock<Sites>,
+    opened: OnceLock<Timestamp>,
     rings: [OnceLock<Ring>; EventClass::COUNT],
 }
 
@@ -32,9 +35,26 @@ impl Lane {
         self.cache.get_or_init(Cache::new)
     }
 
+    /// What its pins cost. Allocates at the first call only.
+    pub(in crate::event) fn sites(&self) -> &Sites {
+        self.sites.get_or_init(Sites::new)
+    }
+
+    /// What its pins cost, if it was ever opened.
+    pub(in crate::event) fn counted(&self) -> Option<&Sites> {
+        self.sites.get()
+    }
+
+    /// When its carrier started.
+    pub(in crate::event) fn opened(&self) -> Option<Timestamp> {
+        self.opened.get().copied()
+    }
+
     /// Makes what pins need, so that the first pin allocates nothing.
     pub(in crate::event) fn open(&self, capacity: usize) {
+        self.opened.get_or_init(clock::now);
         self.cache();
+        self.sites();
         self.ring(EventClass::Pins, capacity);
     }
 }

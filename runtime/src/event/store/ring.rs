@@ -25,7 +25,7 @@ use crossbeam_utils::CachePadded;
 use crate::primitive::{AtomicU64, Ordering, fence};
 
 /// The smallest ring, in words: room for several of the longest records.
-const MIN_WORDS: usize = 512;
+const MIN_WORDS: usize = 1024;
 
 /// How often a reader that was lapped tries the oldest record again before it skips to the newest.
 const LAPS: u32 = 4;
