@@ -1,13 +1,12 @@
-//! Files: written and read back, damaged in every way, and compared with the JDK's own tool.
+//! Files: written and read back, and damaged in every way.
 
 mod golden;
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
 use std::path::Path;
-use std::process::Command;
 
-use vt_flight_recorder::{Reader, Value};
+use vt_flight_recorder::Reader;
 
 /// How many events of each type a file holds, and what is damaged in it.
 fn counts(bytes: &[u8]) -> (BTreeMap<String, u64>, Vec<String>) {
@@ -283,118 +282,4 @@ fn flipped_bits_never_break_the_reader() {
         }
         std::hint::black_box(counts(&bytes));
     }
-}
-
-/// `jfr` of the installed JDK, or `None` with a line that says so.
-fn jfr(arguments: &[&str]) -> Option<String> {
-    match Command::new("jfr").args(arguments).output() {
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            let error = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(output.status.success(), "jfr {arguments:?}: {text}{error}");
-            Some(text)
-        }
-        Err(error) => {
-            println!("skipped: the JDK's `jfr` cannot be run here ({error})");
-            None
-        }
-    }
-}
-
-#[test]
-fn the_jdk_counts_the_same_events_and_values() {
-    let file = tempfile::NamedTempFile::with_suffix(".jfr").expect("a temporary file");
-    let bytes = golden::file();
-    std::fs::write(file.path(), &bytes).expect("it can be written");
-    let path = file.path().to_str().expect("temporary paths are text");
-    let Some(json) = jfr(&["print", "--json", "--stack-depth", "64", path]) else {
-        return;
-    };
-    let parsed: serde_json::Value = serde_json::from_str(&json).expect("the JDK writes JSON");
-    let events = parsed["recording"]["events"]
-        .as_array()
-        .expect("a list of events");
-    let mut theirs = BTreeMap::new();
-    for event in events {
-        let name = event["type"]
-            .as_str()
-            .expect("every event has a type")
-            .to_owned();
-        *theirs.entry(name).or_insert(0) += 1;
-    }
-    assert_eq!(theirs, counts(&bytes).0);
-
-    // The JDK may order events by time; so do we, to compare pin by pin.
-    let mut their_pins: Vec<_> = events
-        .iter()
-        .filter(|event| event["type"] == "jdk.VirtualThreadPinned")
-        .map(|event| {
-            let values = &event["values"];
-            let text = |name: &str| values[name].as_str().unwrap_or("-").to_owned();
-            let frames = values["stackTrace"]["frames"]
-                .as_array()
-                .map_or(0, Vec::len);
-            (
-                values["eventThread"]["javaThreadId"].as_i64(),
-                text("lock"),
-                text("blockedAt"),
-                values["strandedTime"].as_str().map(str::to_owned),
-                frames,
-            )
-        })
-        .collect();
-    their_pins.sort();
-    let mut reader = Reader::new(Cursor::new(&bytes)).expect("it is a recording");
-    let mut our_pins = Vec::new();
-    while let Some(mut chunk) = reader.next_chunk().expect("readable") {
-        chunk
-            .each(|event| {
-                if event.name() != "jdk.VirtualThreadPinned" {
-                    return;
-                }
-                let text = |name| event.text(name).unwrap_or_else(|| "-".to_owned());
-                let Some(Value::Integer(stranded)) = event.get("strandedTime") else {
-                    panic!("strandedTime is a number");
-                };
-                our_pins.push((
-                    event.thread("eventThread").map(|t| t.id),
-                    text("lock"),
-                    text("blockedAt"),
-                    Some(iso_duration(stranded)),
-                    event.stack().len(),
-                ));
-            })
-            .expect("readable");
-    }
-    our_pins.sort();
-    assert_eq!(their_pins, our_pins);
-}
-
-/// A span as the JDK prints it in JSON.
-fn iso_duration(ns: i64) -> String {
-    if ns == 0 {
-        return "PT0S".to_owned();
-    }
-    let fraction = format!("{:09}", ns % 1_000_000_000);
-    let fraction = fraction.trim_end_matches('0');
-    let dot = if fraction.is_empty() { "" } else { "." };
-    format!("PT{}{dot}{fraction}S", ns / 1_000_000_000)
-}
-
-#[test]
-fn the_jdk_summarises_the_file() {
-    let file = tempfile::NamedTempFile::with_suffix(".jfr").expect("a temporary file");
-    std::fs::write(file.path(), golden::file()).expect("it can be written");
-    let path = file.path().to_str().expect("temporary paths are text");
-    let Some(summary) = jfr(&["summary", path]) else {
-        return;
-    };
-    let line = summary
-        .lines()
-        .find(|line| line.contains("jdk.VirtualThreadPinned"));
-    assert_eq!(
-        line.and_then(|line| line.split_whitespace().nth(1)),
-        Some("4"),
-        "{summary}"
-    );
 }

@@ -65,7 +65,7 @@ fn run(verb: &Verb, out: &mut impl Write) -> Result<bool, Failure> {
         Verb::Ps(arguments) => live::ps(arguments, out)?,
         Verb::Status(arguments) => live::status(arguments, out)?,
         Verb::Dump(arguments) => live::dump(arguments, out)?,
-        Verb::Threads(arguments) => live::threads(arguments, out)?,
+        Verb::Threads(arguments) => live::threads::run(arguments, out)?,
         Verb::Set(arguments) => live::set(arguments, out)?,
     }
     Ok(true)

@@ -332,12 +332,65 @@ fn a_running_process_is_listed_dumped_and_set() {
         (&"1".into(), &"1".into())
     );
 
+    let (tell, told) = std::sync::mpsc::channel();
+    let pinned = runtime.spawn(move || {
+        let orders = vt_runtime::sync::Monitor::named("orders", ());
+        let _held = orders.enter();
+        tell.send(()).expect("the test waits");
+        vt_runtime::thread::park();
+    });
+    told.recv().expect("it runs");
+    while runtime.open_pins().is_empty() {
+        std::thread::yield_now();
+    }
+    let json: serde_json::Value = serde_json::from_str(&of("threads", &["--json"])).expect("JSON");
+    let threads = &json["threadDump"]["threadContainers"][0]["threads"];
+    for thread in threads.as_array().expect("a list") {
+        let stack = thread["stack"].as_array().expect("a list");
+        let calls = |name: &str| {
+            stack
+                .iter()
+                .any(|frame| frame.as_str().is_some_and(|f| f.contains(name)))
+        };
+        assert!(calls("vt_runtime::thread::park"), "{thread:#}");
+        assert!(
+            thread["waitsAt"]
+                .as_str()
+                .is_some_and(|at| at.contains("cli.rs") || at.contains("function.rs")),
+            "{thread:#}"
+        );
+        assert_eq!(
+            (&thread["state"], &thread["virtual"]),
+            (&"WAITING".into(), &true.into())
+        );
+    }
+    let by = &threads[1]["pinnedBy"];
+    assert_eq!(
+        (&by["reason"], &by["holder"]),
+        (&"monitor".into(), &"orders".into())
+    );
+    assert!(
+        by["at"].as_str().is_some_and(|at| at.contains("cli.rs")),
+        "{by}"
+    );
+    assert!(threads[1]["pinnedForNs"].as_i64() > Some(0), "{by}");
+    assert_eq!(threads[1]["monitorsOwned"][0]["locks"][0], "orders");
+    assert!(of("threads", &[]).contains("monitor orders"));
+    pinned.thread().unpark();
+    pinned.join().expect("it does not panic");
+
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("live.jfr");
     let path = file.to_str().expect("temporary paths are text");
     of("dump", &["--last", "60s", "-o", path]);
     assert!(printed(&["view", "recording", path]).contains("asked by vt-flight"));
     assert_eq!(printed(&["symbolize", path]), "Every frame has its name.\n");
+    assert_eq!(
+        printed(&["check", "--max-pinned", "1", path])
+            .lines()
+            .next(),
+        Some("passed: 1 pins, 1 allowed; 0 more at allowed sites")
+    );
 
     of("set", &["--threshold", "5ms"]);
     assert_eq!(runtime.pin_threshold(), Duration::from_millis(5));

@@ -119,12 +119,21 @@ impl Process {
     }
 
     /// Virtual threads, one a line, in fields separated by tabs: id, name, state, carrier, what it
-    /// waits for, its owner, for how long in nanoseconds, pinned for how long, native call, parent.
+    /// waits for, its owner, for how long in nanoseconds, pinned for how long, native call, parent, where it waits,
+    /// whether the wait ends by itself, and of a pin the reason, the lock, where it was taken, and how many it strands.
     ///
     /// # Errors
     /// The recorder does not answer.
     pub fn threads(&self) -> Result<String, AttachError> {
         self.text("threads")
+    }
+
+    /// [`threads`](Self::threads), each followed by the frames of its stack, innermost first, a tab before each.
+    ///
+    /// # Errors
+    /// The recorder does not answer.
+    pub fn thread_stacks(&self) -> Result<String, AttachError> {
+        self.text("threads stacks")
     }
 
     /// The metrics in OpenMetrics' text form.

@@ -183,6 +183,7 @@ fn reply(recorder: &FlightRecorder, request: &str) -> Result<Vec<u8>, String> {
     let (verb, argument) = request.split_once(' ').unwrap_or((request, ""));
     match verb {
         "status" => Ok(recorder.status().into_bytes()),
+        "threads" if argument == "stacks" => Ok(recorder.thread_stacks().into_bytes()),
         "threads" => Ok(recorder.thread_list().into_bytes()),
         "metrics" => Ok(recorder.metrics().into_bytes()),
         "set" => {

@@ -34,6 +34,10 @@ pub struct Stats {
     pub lost: Vec<(&'static str, u64)>,
     /// Records given up for newer ones, by class.
     pub evicted: Vec<(&'static str, u64)>,
+    /// Spare carriers started for blocked ones.
+    pub compensations: u64,
+    /// Spare carriers refused.
+    pub compensations_refused: u64,
     /// Dumps written.
     pub dumps: u64,
     /// Why the last dump that failed did.
@@ -47,6 +51,7 @@ pub(super) struct Engine {
     sites: Sites,
     triggers: Triggers,
     recorded: u64,
+    compensations: [u64; 2],
     pub(super) settings: Settings,
     pub(super) started: clock::Anchor,
     pub(super) max_size: usize,
@@ -68,6 +73,7 @@ impl Engine {
             sites: Sites::default(),
             triggers: Triggers::new(triggers),
             recorded: 0,
+            compensations: [0; 2],
             settings,
             started: clock::Anchor::take(),
             max_size,
@@ -91,6 +97,7 @@ impl Engine {
             triggers,
             settings,
             recorded,
+            compensations: [started, refused],
             ..
         } = self;
         reader.drain(|record| {
@@ -98,8 +105,11 @@ impl Engine {
                 return;
             }
             triggers.see(&record.event);
-            if let Event::VirtualThreadPinned(pinned) = &record.event {
-                sites.add(pinned);
+            match &record.event {
+                Event::VirtualThreadPinned(pinned) => sites.add(pinned),
+                Event::CarrierCompensated(_) => *started += 1,
+                Event::CompensationExhausted(_) => *refused += 1,
+                _ => {}
             }
             *recorded += 1;
             store.push(&Record::Runtime(record));
@@ -173,6 +183,8 @@ impl Engine {
                 .map(|lost| (lost.class, lost.count))
                 .collect(),
             evicted: named(self.store.evicted()),
+            compensations: self.compensations[0],
+            compensations_refused: self.compensations[1],
             dumps: self.dumps,
             last_error: self.last_error.clone(),
         }

@@ -7,9 +7,11 @@ mod engine;
 mod environment;
 mod intake;
 mod live;
+mod metrics;
 mod scrape;
 mod settings;
 mod sites;
+mod threads;
 mod trigger;
 
 use std::fmt;

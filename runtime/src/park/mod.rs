@@ -220,7 +220,7 @@ pub(crate) fn give_way(carrier: &Local) {
 pub(crate) struct Cancelled;
 
 /// Says what is waited for; returns the moment.
-fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool) -> Timestamp {
+fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: usize) -> Timestamp {
     let now = event::now();
     record.announce(Waiting {
         operation: wait.operation,
@@ -231,6 +231,7 @@ fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool) -> Timestamp 
         lends,
         epoch,
         since: now.0,
+        frame,
     });
     now
 }
@@ -251,7 +252,7 @@ fn end_early(record: &Arc<Record>, epoch: u64, wait: &Wait, cancellable: bool) {
 }
 
 fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) -> End {
-    announce(record, epoch, wait, lends);
+    announce(record, epoch, wait, lends, 0);
     end_early(record, epoch, wait, false);
     let Kind::Os(parker) = &record.kind else {
         unreachable!("a virtual thread has a carrier")
@@ -274,7 +275,7 @@ fn stop_virtual(
     spell: &mut Spell,
     lends: bool,
 ) -> End {
-    let since = announce(record, epoch, wait, lends);
+    let since = announce(record, epoch, wait, lends, stack::frame_pointer());
     let cancellable = !lends && !pin::is_held_by_native() && !std::thread::panicking();
     end_early(record, epoch, wait, cancellable);
     if let Some(end) = record.word.ended() {

@@ -37,6 +37,8 @@ pub(crate) struct Waiting {
     pub(crate) epoch: u64,
     /// [`crate::event::now`] at the beginning of the wait.
     pub(crate) since: u64,
+    /// The frame pointer of the frame that waits, which stays as it is until the wait has ended; 0 if unknown.
+    pub(crate) frame: usize,
 }
 
 /// What is specific to the kind of thread.

@@ -124,8 +124,9 @@ fn walk_within(bounds: Range<usize>, into: &mut [u64]) -> usize {
     len
 }
 
+/// The frame pointer of the function this is inlined into.
 #[inline(always)]
-fn frame_pointer() -> usize {
+pub(super) fn frame_pointer() -> usize {
     let pointer: usize;
     #[cfg(target_arch = "x86_64")]
     // SAFETY: copies a register.

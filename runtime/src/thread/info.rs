@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::ThreadId;
 use crate::continuation;
-use crate::event;
+use crate::event::{self, Place};
 use crate::park::Record;
 use crate::primitive::Ordering;
 
@@ -27,7 +27,10 @@ pub enum ThreadState {
 }
 
 impl ThreadState {
-    pub(super) fn of(record: &Record) -> Self {
+    /// What a thread can be doing before it has ended.
+    pub(crate) const LIVE: [Self; 4] = [Self::New, Self::Runnable, Self::Waiting, Self::Pinned];
+
+    pub(crate) fn of(record: &Record) -> Self {
         if record.has_ended() {
             Self::Terminated
         } else if record.as_virtual().is_some() && !record.has_started() {
@@ -68,6 +71,10 @@ pub struct ThreadInfo {
     pub carrier: Option<usize>,
     /// What it waits for: the operation, and the lock or thread where there is one.
     pub waits_for: Option<String>,
+    /// The caller that waits, as `path:line:column`.
+    pub waits_at: Option<String>,
+    /// The wait ends by itself at some time.
+    pub timed: bool,
     /// Who has that, where known.
     pub waits_owner: Option<u64>,
     /// For how long it has waited.
@@ -81,6 +88,8 @@ pub struct ThreadInfo {
     pub native: Option<&'static str>,
     /// The thread that spawned it.
     pub parent: Option<u64>,
+    /// Return addresses, innermost first. Only [`Runtime::thread_dump`](crate::Runtime::thread_dump) looks for them.
+    pub stack: Vec<u64>,
 }
 
 impl ThreadInfo {
@@ -109,6 +118,8 @@ impl ThreadInfo {
                 Some(subject) => format!("{} {subject}", waiting.operation),
                 None => waiting.operation.to_string(),
             }),
+            waits_at: waiting.map(|waiting| Place::from(waiting.at).to_string()),
+            timed: waiting.is_some_and(|waiting| waiting.timed),
             waits_owner: waiting
                 .map(|waiting| waiting.owner)
                 .filter(|&owner| owner != 0),
@@ -120,6 +131,7 @@ impl ThreadInfo {
                 .map_or(0, continuation::stack_used),
             native,
             parent: (record.parent != 0).then_some(record.parent),
+            stack: Vec::new(),
         }
     }
 }

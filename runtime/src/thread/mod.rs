@@ -6,6 +6,7 @@ mod info;
 mod lent;
 mod outcome;
 mod scope;
+mod suspended;
 
 use std::panic::Location;
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ pub use info::{ThreadInfo, ThreadState};
 pub(crate) use lent::{offload, run};
 pub use outcome::Joining;
 pub use scope::{Scope, ScopedJoinHandle, scope};
+pub(crate) use suspended::Stacks;
 
 use crate::current;
 use crate::event::{Operation, WaitOutcome};
