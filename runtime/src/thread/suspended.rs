@@ -8,7 +8,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::park::Record;
+use crate::park::{Record, has_frame_pointers};
 
 /// Frames kept at most, as the JDK's default.
 const DEPTH: usize = 64;
@@ -21,7 +21,9 @@ pub(crate) struct Stacks(Option<File>);
 
 impl Stacks {
     pub(crate) fn open() -> Self {
-        Self(File::open("/proc/self/mem").ok())
+        // Without frame pointers a chain of something else would be followed.
+        let can = has_frame_pointers();
+        Self(can.then(|| File::open("/proc/self/mem").ok()).flatten())
     }
 
     /// The return addresses of a thread that waits, innermost first; empty where it does not, or nothing can be told.
