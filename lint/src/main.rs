@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// Lowering a file makes many small boxes in many sizes, on all threads at once.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     vt_lint::cli::main(std::env::args_os().collect())
 }

@@ -120,9 +120,20 @@ impl<'a> Flow<'_, 'a> {
         }
         if let (Some(slot), true, false) = (value.slot, value.whole, value.ty.is_reference()) {
             value.held |= self.state.take(slot);
+        } else if let Some(slot) = value.slot.filter(|_| self.is_only_guard(value)) {
+            value.held |= self.state.take(slot);
         }
         value.slot = None;
         value.whole = false;
+        value.part = false;
+    }
+
+    /// Whether a field owns all the guards that its variable has: no other part of the variable can have one.
+    pub(super) fn is_only_guard(&self, value: &Value<'a>) -> bool {
+        let of_variable = value.slot.and_then(|slot| self.vars.get(&slot));
+        value.part
+            && self.guard_kind(&value.ty).is_some()
+            && of_variable.is_some_and(|variable| self.model.guards_in(&variable.ty) == 1)
     }
 
     /// `&expr`
@@ -196,6 +207,11 @@ impl<'a> Flow<'_, 'a> {
     }
 
     fn assign(&mut self, left: &'a Expr, right: &'a Expr) -> Value<'a> {
+        if matches!(left.kind, Kind::Opaque) {
+            // `_ = place` reads nothing and moves nothing.
+            self.place_of(right, false);
+            return Value::of(Ty::unit());
+        }
         let value = self.operand(right, false);
         if let Kind::Path(path) = &left.kind
             && let [segment] = path.segments.as_slice()
@@ -233,8 +249,20 @@ impl<'a> Flow<'_, 'a> {
         }
         let target = self.place_of(left, false);
         let held = self.state.take(right.id);
+        if let Some(slot) = target.slot.filter(|_| self.is_only_guard(&target)) {
+            self.state.take(slot);
+        }
         if let (Some(slot), true) = (target.slot, held != 0 && target.via == 0) {
             self.state.give(slot, held);
+        }
+        // What stood there before is dropped now; storing a value mostly finds nothing there.
+        let ends_it = matches!(&right.kind, Kind::Path(path) if path.segments.last().is_some_and(|last| last.name == "None"));
+        if ends_it
+            && !self
+                .emptied
+                .contains(self.text(left.at).trim_start_matches('*'))
+            && let Some(drop) = self.model.drop_glue(&target.ty, 0) {
+            self.emit(left.at, What::Drops(drop), 0, target.via, Vec::new());
         }
         Value::of(Ty::unit())
     }

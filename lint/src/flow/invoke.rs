@@ -86,6 +86,11 @@ impl<'a> Flow<'_, 'a> {
                 } else {
                     receiver.slot.map_or(0, |slot| self.state.of(slot))
                 };
+            if has(receiver_marks, "takes")
+                && let Some((_, Some(at))) = site.receiver
+            {
+                self.emptied.insert(self.text(at));
+            }
             if has(receiver_marks, "released") {
                 released |= self.reach(receiver);
             }
@@ -98,7 +103,7 @@ impl<'a> Flow<'_, 'a> {
             if let (true, Some(slot), true) = (
                 by_value || has(receiver_marks, "takes"),
                 receiver.slot,
-                receiver.whole,
+                receiver.whole || self.is_only_guard(receiver),
             ) {
                 consumed |= self.state.take(slot);
             }
@@ -111,7 +116,10 @@ impl<'a> Flow<'_, 'a> {
             if has(marks, "released") {
                 released |= own | self.reach(&argument.value);
             }
-            if let (true, Some(slot)) = (has(marks, "takes"), argument.value.slot) {
+            if let (true, Some(slot)) = (
+                has(marks, "takes") && self.owns_guard(&argument.value),
+                argument.value.slot,
+            ) {
                 consumed |= self.state.take(slot);
             }
             if argument.value.ty.is_reference() {
@@ -288,6 +296,12 @@ impl<'a> Flow<'_, 'a> {
         } else {
             None
         }
+    }
+
+    /// Whether what a reference points to has a guard of its own, so that taking it takes the guard.
+    fn owns_guard(&self, value: &Value<'a>) -> bool {
+        let ty = value.ty.peeled();
+        ty.is_unknown() && value.whole || self.guard_kind(ty).is_some()
     }
 
     /// Takes guards out of all owners, while a closure runs without them.

@@ -42,12 +42,14 @@ struct Frame {
 }
 
 /// A loop or labelled block that can be left.
-struct Exit {
+struct Exit<'a> {
     label: Option<Name>,
     is_loop: bool,
     frames: usize,
     leave: State,
     again: State,
+    /// What `break` gives.
+    value: Option<Value<'a>>,
 }
 
 /// The walk through one function and the closures in it.
@@ -69,7 +71,7 @@ pub(crate) struct Flow<'m, 'a> {
     outputs: HashMap<u32, Ty>,
     state: State,
     frames: Vec<Frame>,
-    exits: Vec<Exit>,
+    exits: Vec<Exit<'a>>,
     returns: Vec<State>,
     env: Vec<(Name, u32)>,
     vars: HashMap<u32, Value<'a>>,
@@ -77,6 +79,8 @@ pub(crate) struct Flow<'m, 'a> {
     used: Vec<u32>,
     /// Variables that are moved somewhere, wholly or in part.
     moved: std::collections::HashSet<u32>,
+    /// Places that `take()` has left empty, as written.
+    emptied: std::collections::HashSet<&'a str>,
     /// The owners used by the closure walked last.
     last_captured: Vec<u32>,
     /// What the parameters of lazy closures are.
@@ -247,6 +251,7 @@ impl<'m, 'a> Flow<'m, 'a> {
             vars: HashMap::new(),
             used: Vec::new(),
             moved: std::collections::HashSet::new(),
+            emptied: std::collections::HashSet::new(),
             last_captured: Vec::new(),
             lazy_params: HashMap::new(),
             context: Context::default(),

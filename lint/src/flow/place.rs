@@ -162,13 +162,15 @@ impl<'a> Flow<'_, 'a> {
     /// `base.name`
     pub(super) fn field(&mut self, base: Value<'a>, name: Name) -> Value<'a> {
         let via = self.reach(&base);
+        let direct = (base.whole || base.part) && !base.ty.is_reference();
         let mut ty = base.ty.clone();
-        for _ in 0..8 {
+        for step in 0..8 {
             if let Some((field, owner)) = self.field_type(&ty, name) {
                 // A field of a guard struct is still the struct's variable; a field behind a guard is not.
                 return Value {
                     via,
                     slot: base.slot,
+                    part: direct && step == 0,
                     field: owner.map(|owner| (owner, name)),
                     ..Value::of(field)
                 };

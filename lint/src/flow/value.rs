@@ -22,6 +22,8 @@ pub(super) struct Value<'a> {
     pub(super) slot: Option<u32>,
     /// It is the whole variable.
     pub(super) whole: bool,
+    /// The place is a field of the variable, without anything between.
+    pub(super) part: bool,
     /// The field it is.
     pub(super) field: Option<(DataId, Name)>,
     /// The lazily initialised value it is.
@@ -46,6 +48,7 @@ impl Value<'_> {
             via: 0,
             slot: None,
             whole: false,
+            part: false,
             field: None,
             cell: None,
             callable: None,

@@ -61,6 +61,22 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// In how many parts a value of this type may own guards; wrappers are one part.
+    pub(crate) fn guards_in(&self, ty: &Ty) -> usize {
+        let count = |types: &mut dyn Iterator<Item = &Ty>| {
+            types.filter(|ty| self.guard_kind(ty, 1).is_some()).count()
+        };
+        match ty {
+            Ty::Tuple(parts) => count(&mut parts.iter()),
+            Ty::Data(id, _)
+                if !self.is_described_data(*id) && !self.fields[id.index()].is_empty() =>
+            {
+                count(&mut self.fields[id.index()].iter().map(|(_, ty)| ty))
+            }
+            _ => usize::from(self.guard_kind(ty, 0).is_some()),
+        }
+    }
+
     /// A described type by path.
     pub(crate) fn described(&self, path: &str, args: Vec<Ty>) -> Ty {
         match self.known(path) {

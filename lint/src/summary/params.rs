@@ -22,6 +22,7 @@ type All = HashMap<(FunctionId, u32), Uses>;
 /// Computes the uses of all callable parameters, through functions that pass them on.
 pub(super) fn uses(graph: &Graph<'_, '_>) -> All {
     let mut all = All::new();
+    let mut closures: HashMap<u32, Uses> = HashMap::new();
     let on_virtual = bodies_of_virtual_threads(graph);
     loop {
         let mut changed = false;
@@ -29,14 +30,15 @@ pub(super) fn uses(graph: &Graph<'_, '_>) -> All {
             let Some(function) = body.function else {
                 continue;
             };
-            let is_main = matches!(body.kind, BodyKind::Function(_));
+            let run = closures.get(&(index as u32)).cloned().unwrap_or_default();
+            let is_main = matches!(body.kind, BodyKind::Function(_)) || run.now;
             for (number, event) in body.events.iter().enumerate() {
                 let here = (index as u32, number as u32);
-                let under = if event.live != 0 && is_main {
-                    vec![here]
-                } else {
-                    Vec::new()
-                };
+                let mut under = run.under.clone();
+                if event.live != 0 && is_main {
+                    under.push(here);
+                }
+                changed |= handed_on(event, &all, is_main, &under, &mut closures);
                 for (param, more) in
                     of_event(event, &all, is_main, on_virtual.contains(&here.0), &under)
                 {
@@ -48,6 +50,40 @@ pub(super) fn uses(graph: &Graph<'_, '_>) -> All {
             return all;
         }
     }
+}
+
+/// Closures written here that the callee runs: what they call runs then, too.
+fn handed_on(
+    event: &Event,
+    all: &All,
+    is_main: bool,
+    under: &[(u32, u32)],
+    closures: &mut HashMap<u32, Uses>,
+) -> bool {
+    let What::Call(targets) = &event.what else {
+        return false;
+    };
+    let mut changed = false;
+    for (how, callable) in &event.passed {
+        let (How::Param(inner), Callable::Body(closure)) = (how, callable) else {
+            continue;
+        };
+        for target in targets {
+            let Callable::Function(id) = target else {
+                continue;
+            };
+            let Some(uses) = all.get(&(*id, *inner)) else {
+                continue;
+            };
+            let mut uses = uses.clone();
+            uses.now &= is_main;
+            if uses.now {
+                uses.under.extend(under);
+            }
+            changed |= merge(closures.entry(*closure).or_default(), uses);
+        }
+    }
+    changed
 }
 
 /// What one event adds to the parameters of the function it stands in.
@@ -108,7 +144,10 @@ fn of_event(
 }
 
 fn add(all: &mut All, key: (FunctionId, u32), more: Uses) -> bool {
-    let known = all.entry(key).or_default();
+    merge(all.entry(key).or_default(), more)
+}
+
+fn merge(known: &mut Uses, more: Uses) -> bool {
     let before = (known.now, known.virtual_thread, known.under.len());
     known.now |= more.now;
     known.virtual_thread |= more.virtual_thread;

@@ -29,8 +29,8 @@ impl<'a> Flow<'_, 'a> {
             Kind::Block(Some(label), block) => {
                 self.enter(Some(*label), false);
                 let value = self.block(block);
-                self.leave_joined();
-                value
+                let broken = self.leave_joined();
+                either(value, broken)
             }
             Kind::Let(pattern, scrutinee) => {
                 // Outside of a condition's chain, as in `matches!` expansions.
@@ -52,13 +52,11 @@ impl<'a> Flow<'_, 'a> {
                 let value = value
                     .as_ref()
                     .map(|value| self.scoped(|this| this.value(value)));
-                self.exit(*label, false);
-                let ty = value.map(|value| value.ty);
-                self.diverge();
-                Value::of(ty.unwrap_or(Ty::plain("!")))
+                self.exit(*label, value);
+                self.diverge()
             }
             Kind::Continue(label) => {
-                self.exit(*label, true);
+                self.again(*label);
                 self.diverge()
             }
             _ => Value::unknown(),
@@ -81,29 +79,39 @@ impl<'a> Flow<'_, 'a> {
             frames,
             leave: State::unreachable(),
             again: State::unreachable(),
+            value: None,
         });
     }
 
-    fn exit(&mut self, label: Option<Name>, again: bool) {
-        let target = self.exits.iter().rposition(|exit| match label {
+    fn target(&self, label: Option<Name>) -> Option<usize> {
+        self.exits.iter().rposition(|exit| match label {
             Some(label) => exit.label == Some(label),
             None => exit.is_loop,
-        });
-        if let Some(target) = target {
+        })
+    }
+
+    fn exit(&mut self, label: Option<Name>, value: Option<Value<'a>>) {
+        if let Some(target) = self.target(label) {
             let state = self.unwound(self.exits[target].frames);
             let exit = &mut self.exits[target];
-            if again {
-                exit.again.join(&state)
-            } else {
-                exit.leave.join(&state)
+            exit.leave.join(&state);
+            if let Some(value) = value {
+                exit.value = Some(either(value, exit.value.take()));
             }
         }
     }
 
-    fn leave_joined(&mut self) {
-        if let Some(exit) = self.exits.pop() {
-            self.state.join(&exit.leave);
+    fn again(&mut self, label: Option<Name>) {
+        if let Some(target) = self.target(label) {
+            let state = self.unwound(self.exits[target].frames);
+            self.exits[target].again.join(&state);
         }
+    }
+
+    fn leave_joined(&mut self) -> Option<Value<'a>> {
+        let exit = self.exits.pop()?;
+        self.state.join(&exit.leave);
+        exit.value
     }
 
     /// A condition; the result is the state when it does not hold. Names it binds stay.
@@ -226,10 +234,10 @@ impl<'a> Flow<'_, 'a> {
     }
 
     fn plain_loop(&mut self, label: Option<Name>, body: &'a Block) -> Value<'a> {
-        self.rounds(label, false, |this| {
+        let broken = self.rounds(label, false, |this| {
             this.scoped(|this| this.block(body));
         });
-        Value::unknown()
+        broken.unwrap_or_else(Value::unknown)
     }
 
     fn for_loop(&mut self, at: At, of: &'a For) -> Value<'a> {
@@ -279,17 +287,24 @@ impl<'a> Flow<'_, 'a> {
     }
 
     /// Walks a loop until its entry state no longer grows; leaves with the state behind it.
-    fn rounds(&mut self, label: Option<Name>, is_counted: bool, mut round: impl FnMut(&mut Self)) {
+    fn rounds(
+        &mut self,
+        label: Option<Name>,
+        is_counted: bool,
+        mut round: impl FnMut(&mut Self),
+    ) -> Option<Value<'a>> {
         let outer = self.context;
         self.context = outer.repeated(is_counted);
         let mut head = self.state.clone();
         let mut leave = State::unreachable();
+        let mut value = None;
         for _ in 0..ROUNDS {
             self.enter(label, true);
             self.state.clone_from(&head);
             round(self);
             let Some(exit) = self.exits.pop() else { break };
             leave.join(&exit.leave);
+            value = exit.value.or(value);
             let mut next = head.clone();
             next.join(&self.state);
             next.join(&exit.again);
@@ -300,6 +315,7 @@ impl<'a> Flow<'_, 'a> {
         }
         self.context = outer;
         self.state = leave;
+        value
     }
 
     fn match_expr(&mut self, at: At, scrutinee: &'a Expr, arms: &'a [Arm]) -> Value<'a> {
@@ -319,19 +335,7 @@ impl<'a> Flow<'_, 'a> {
             self.close_frame();
             self.env.truncate(names);
             if self.state.reachable {
-                result = Some(match result {
-                    Some(known) if !known.ty.is_unknown() => Value {
-                        held: known.held | body.held,
-                        via: known.via | body.via,
-                        ..known
-                    },
-                    Some(known) => Value {
-                        held: known.held | body.held,
-                        via: known.via | body.via,
-                        ..body
-                    },
-                    None => body,
-                });
+                result = Some(either(body, result));
             }
             after.join(&self.state);
         }
@@ -340,6 +344,16 @@ impl<'a> Flow<'_, 'a> {
         }
         result.unwrap_or_else(|| Value::of(Ty::plain("!")))
     }
+}
+
+/// One of two values, the other one's first if its type is known.
+fn either<'a>(value: Value<'a>, other: Option<Value<'a>>) -> Value<'a> {
+    let Some(other) = other else { return value };
+    let (held, via) = (value.held | other.held, value.via | other.via);
+    let says_nothing =
+        other.ty.is_unknown() || matches!(&other.ty, Ty::Plain(name) if *name == "!");
+    let known = if says_nothing { value } else { other };
+    Value { held, via, ..known }
 }
 
 fn has_let(expr: &Expr) -> bool {

@@ -52,7 +52,11 @@ impl Lowerer<'_> {
                 let end = at(of.paren_token.span.close());
                 let callee = self.boxed(*of.func);
                 let place = callee.at.to(end);
-                let args = self.exprs(of.args);
+                let mut args = self.exprs(of.args);
+                if args.len() == 1 && is_unwind_marker(&callee) {
+                    // It only marks what it is given.
+                    return args.swap_remove(0);
+                }
                 self.make(place, Kind::Call(callee, args))
             }
             Source::MethodCall(of) => {
@@ -365,4 +369,9 @@ pub(super) fn member(member: &Member) -> Name {
         Member::Named(ident) => name(ident),
         Member::Unnamed(index) => Name::new(&index.index.to_string()),
     }
+}
+
+/// `AssertUnwindSafe`
+fn is_unwind_marker(callee: &Expr) -> bool {
+    matches!(&callee.kind, Kind::Path(path) if path.segments.last().is_some_and(|last| last.name == "AssertUnwindSafe"))
 }
