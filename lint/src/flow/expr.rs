@@ -261,7 +261,8 @@ impl<'a> Flow<'_, 'a> {
             && !self
                 .emptied
                 .contains(self.text(left.at).trim_start_matches('*'))
-            && let Some(drop) = self.model.drop_glue(&target.ty, 0) {
+            && let Some(drop) = self.model.drop_glue(&target.ty, 0)
+        {
             self.emit(left.at, What::Drops(drop), 0, target.via, Vec::new());
         }
         Value::of(Ty::unit())

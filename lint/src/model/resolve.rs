@@ -126,7 +126,15 @@ impl Names {
             (total > 1 && name.as_str().starts_with(|c: char| c.is_ascii_lowercase()))
                 .then_some(Def::External(name))
         };
-        self.lexical(index, module, name, space).or_else(unknown)
+        let found = self.lexical(index, module, name, space);
+        if let (Some(Def::External(path)), true) = (found, total > 1)
+            && path.as_str().contains("::")
+        {
+            // `use anyhow::anyhow` brings a macro; `anyhow::Result` still begins with the crate.
+            let krate = index.modules[module.index()].krate;
+            return self.external(index, krate, name).or(found);
+        }
+        found.or_else(unknown)
     }
 
     /// What a path in code stands for.

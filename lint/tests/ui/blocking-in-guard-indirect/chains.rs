@@ -49,13 +49,13 @@ enum Either { A(H1), B(H2) }
 fn b21(e: &Either) { let g = G.lock().unwrap(); match e { Either::A(h) => h.go(), Either::B(h) => h.go() } } //~ blocking-in-guard-indirect
 struct W { w: Mutex<BufWriter<File>>, n: Mutex<TcpStream>, v: Mutex<Vec<u8>>, c: Mutex<io::Cursor<Vec<u8>>>, b: Mutex<Box<dyn Write + Send>> }
 impl W {
-    fn c1(&self) { self.w.lock().unwrap().flush().unwrap(); } //~ blocking-in-guard
-    fn c2(&self) { writeln!(self.w.lock().unwrap(), "x").unwrap(); } //~ blocking-in-guard
-    fn c3(&self) { let mut w = self.w.lock().unwrap(); writeln!(w, "x").unwrap(); } //~ blocking-in-guard
-    fn c4(&self) { let mut w = self.w.lock().unwrap(); writeln!(&mut *w, "x").unwrap(); } //~ blocking-in-guard
+    fn c1(&self) { self.w.lock().unwrap().flush().unwrap(); } //~ blocking-through-guard
+    fn c2(&self) { writeln!(self.w.lock().unwrap(), "x").unwrap(); } //~ blocking-through-guard
+    fn c3(&self) { let mut w = self.w.lock().unwrap(); writeln!(w, "x").unwrap(); } //~ blocking-through-guard
+    fn c4(&self) { let mut w = self.w.lock().unwrap(); writeln!(&mut *w, "x").unwrap(); } //~ blocking-through-guard
     fn c5(&self) { self.v.lock().unwrap().write_all(b"x").unwrap(); self.c.lock().unwrap().flush().unwrap(); }
-    fn c6(&self) { self.n.lock().unwrap().read_exact(&mut [0]).unwrap(); } //~ blocking-in-guard
-    fn c7(&self) { let n = self.n.lock().unwrap(); let mut r = BufReader::new(&*n); let mut s = String::new(); r.read_line(&mut s).unwrap(); } //~ blocking-in-guard
+    fn c6(&self) { self.n.lock().unwrap().read_exact(&mut [0]).unwrap(); } //~ blocking-through-guard
+    fn c7(&self) { let n = self.n.lock().unwrap(); let mut r = BufReader::new(&*n); let mut s = String::new(); r.read_line(&mut s).unwrap(); } //~ blocking-through-guard
     fn c8(&self) { let n = self.n.lock().unwrap(); for l in BufReader::new(n.try_clone().unwrap()).lines() { l.unwrap(); } } //~ blocking-in-guard
     fn c9(&self, f: &mut File) { let n = self.v.lock().unwrap(); io::copy(&mut &n[..], f).unwrap(); } //~ blocking-in-guard
     fn c10(&self, f: &mut File) { let n = self.v.lock().unwrap(); f.write_all(&n).unwrap(); } //~ blocking-in-guard
@@ -70,12 +70,12 @@ struct Job { tx: mpsc::SyncSender<u32>, utx: mpsc::Sender<u32>, rx: Mutex<mpsc::
 impl Job {
     fn d1(&self) { let g = G.lock().unwrap(); self.tx.send(1).unwrap(); } //~ blocking-in-guard
     fn d2(&self) { let g = G.lock().unwrap(); self.utx.send(1).unwrap(); self.tx.try_send(1).ok(); }
-    fn d3(&self) { let x = self.rx.lock().unwrap().recv().unwrap(); } //~ blocking-in-guard
-    fn d4(&self) { while let Ok(x) = self.rx.lock().unwrap().recv() { l1(); } } //~ blocking-in-guard //~ blocking-in-guard-indirect
-    fn d5(&self) { for x in self.rx.lock().unwrap().iter() { } } //~ blocking-in-guard
+    fn d3(&self) { let x = self.rx.lock().unwrap().recv().unwrap(); } //~ blocking-through-guard
+    fn d4(&self) { while let Ok(x) = self.rx.lock().unwrap().recv() { l1(); } } //~ blocking-through-guard //~ blocking-in-guard-indirect
+    fn d5(&self) { for x in self.rx.lock().unwrap().iter() { } } //~ blocking-through-guard
     fn d6(&self) { for x in self.rx.lock().unwrap().try_iter() { } }
     fn d7(&self) { while let Ok(x) = self.rx.lock().unwrap().try_recv() { l1(); } } //~ blocking-in-guard-indirect
-    fn d8(&self) { let r = self.rx.lock().unwrap().recv_timeout(Duration::from_secs(1)); } //~ blocking-in-guard
+    fn d8(&self) { let r = self.rx.lock().unwrap().recv_timeout(Duration::from_secs(1)); } //~ blocking-through-guard
 }
 struct Child2 { c: Mutex<Option<std::process::Child>> }
 impl Child2 {
