@@ -3,14 +3,17 @@
 //!
 //! Nothing here may hang: `on_both` ends the process when a test takes longer than its limit.
 
+mod as_std;
 mod blocking;
 mod compensation;
 mod datagrams;
 mod files;
 mod futures;
 mod hostile;
+mod idle;
 mod lifetimes;
 mod processes;
+mod refused;
 mod tcp;
 mod unix;
 mod waits;

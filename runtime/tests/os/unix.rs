@@ -10,7 +10,7 @@ use vt_runtime::thread;
 use super::{on_both, until_it_waits};
 
 /// A name that nobody else has.
-fn name(stem: &str) -> SocketAddr {
+pub(super) fn name(stem: &str) -> SocketAddr {
     static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let name = format!("vt-test-{stem}-{}-{number}", std::process::id());

@@ -41,6 +41,7 @@ mod socket;
 mod tcp_listener;
 mod tcp_stream;
 mod udp_socket;
+mod unix_datagram;
 mod unix_listener;
 mod unix_stream;
 
@@ -52,6 +53,7 @@ pub use address::{ToSocketAddrs, lookup};
 pub use tcp_listener::{Incoming, TcpListener};
 pub use tcp_stream::TcpStream;
 pub use udp_socket::UdpSocket;
+pub use unix_datagram::UnixDatagram;
 pub use unix_listener::{Incoming as UnixIncoming, UnixListener};
 pub use unix_stream::UnixStream;
 

@@ -86,3 +86,12 @@ impl Iterator for Incoming<'_> {
 }
 
 impl FusedIterator for Incoming<'_> {}
+
+impl<'a> IntoIterator for &'a UnixListener {
+    type Item = io::Result<UnixStream>;
+    type IntoIter = Incoming<'a>;
+
+    fn into_iter(self) -> Incoming<'a> {
+        self.incoming()
+    }
+}

@@ -124,7 +124,7 @@ impl UnixStream {
     }
 }
 
-fn to_kernel(address: &SocketAddr) -> io::Result<SocketAddrUnix> {
+pub(super) fn to_kernel(address: &SocketAddr) -> io::Result<SocketAddrUnix> {
     if let Some(path) = address.as_pathname() {
         return Ok(SocketAddrUnix::new(path)?);
     }

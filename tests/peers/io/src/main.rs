@@ -1,0 +1,79 @@
+//! I/O beside tokio and may: the same client, interleaved rounds, medians and ratios.
+//!
+//! ```text
+//! cargo run --release --manifest-path tests/peers/io/Cargo.toml -- [echo|http|files].. [--rounds 5] [--seconds 5]
+//! ```
+//!
+//! The server runs on core 0 with two workers or carriers, the client on core 1. A figure taken while other processes kept
+//! the cores busy says so: the column `foreign` is how many cores they took.
+
+mod echo;
+mod files;
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the scenarios use more of the load generator"
+)]
+#[path = "../../../scenarios/load/mod.rs"]
+mod load;
+mod machine;
+mod serve;
+mod table;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// The argument that makes this program a server.
+const SERVE: &str = "--serve";
+/// The argument that makes this program read a file.
+const READ: &str = "--read";
+
+struct Effort {
+    rounds: usize,
+    span: Duration,
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let text: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let result = match text[..] {
+        [SERVE, contestant, workload] => serve::serve(contestant, workload),
+        [READ, contestant, path] => files::read(contestant, path),
+        _ => compare(&text),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn compare(arguments: &[&str]) -> std::io::Result<()> {
+    let option = |name: &str, otherwise: u32| {
+        let at = arguments.iter().position(|argument| *argument == name);
+        at.and_then(|at| arguments.get(at + 1)?.parse().ok())
+            .unwrap_or(otherwise)
+    };
+    let effort = Effort {
+        rounds: option("--rounds", 5) as usize,
+        span: Duration::from_secs(option("--seconds", 5).into()),
+    };
+    let named: Vec<&str> = ["echo", "http", "files"]
+        .into_iter()
+        .filter(|name| arguments.contains(name))
+        .collect();
+    let workloads = if named.is_empty() {
+        vec!["echo", "http", "files"]
+    } else {
+        named
+    };
+    for workload in workloads {
+        match workload {
+            "files" => files::compare(&effort)?,
+            workload => echo::compare(workload, &effort)?,
+        }
+    }
+    Ok(())
+}
