@@ -153,6 +153,7 @@ fn every_event_is_in_the_file_once() {
         ("vt.EventsDropped", 1),
         ("vt.MonitorLeaked", 1),
         ("vt.NativeCall", 1),
+        ("vt.OffloadQueued", 1),
         ("vt.PinnedDeadlock", 1),
         ("vt.VirtualThreadPinnedLive", 1),
     ];

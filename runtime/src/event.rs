@@ -15,6 +15,7 @@
 //! | `CarrierCompensated` | INFO | `reason live max cause` | `vt.CarrierCompensated` |
 //! | `CompensationExhausted` | WARN | `reason live max cause` | `vt.CompensationExhausted` |
 //! | `NativeCall` | DEBUG | `thread.id thread.name carrier.id native wall_ns state` | `vt.NativeCall` |
+//! | `OffloadQueued` | INFO | `thread.id thread.name queued_ns max` | `vt.OffloadQueued` |
 //! | `VirtualThreadSubmitFailed` | ERROR | `cause live cap` | `jdk.VirtualThreadSubmitFailed` |
 //! | `VirtualThreadStart` | TRACE | `thread.id thread.name carrier.id` | `jdk.VirtualThreadStart` |
 //! | `VirtualThreadEnd` | TRACE | `thread.id thread.name carrier.id` | `jdk.VirtualThreadEnd` |
@@ -437,6 +438,15 @@ pub enum Event {
         /// `state`: blocked, computing or starved.
         state: CarrierState,
     },
+    /// Work sent to the offload pool waited for one of its threads for at least the threshold.
+    OffloadQueued {
+        /// `thread.id`, `thread.name`: who sent it.
+        thread: ThreadRef,
+        /// `queued_ns`.
+        queued: Duration,
+        /// `max`: threads that the pool may have.
+        max: u64,
+    },
     /// A spawn was refused.
     VirtualThreadSubmitFailed {
         /// `cause`.
@@ -499,7 +509,7 @@ impl Event {
     #[must_use]
     pub const fn class(&self) -> EventClass {
         match self {
-            Self::NativeCall { .. } => EventClass::Contention,
+            Self::NativeCall { .. } | Self::OffloadQueued { .. } => EventClass::Contention,
             Self::VirtualThreadStart { .. } | Self::VirtualThreadEnd { .. } => {
                 EventClass::Lifetimes
             }
@@ -521,6 +531,7 @@ impl Event {
             Self::CarrierCompensated(_) => "vt.CarrierCompensated",
             Self::CompensationExhausted(_) => "vt.CompensationExhausted",
             Self::NativeCall { .. } => "vt.NativeCall",
+            Self::OffloadQueued { .. } => "vt.OffloadQueued",
             Self::VirtualThreadSubmitFailed { .. } => "jdk.VirtualThreadSubmitFailed",
             Self::VirtualThreadStart { .. } => "jdk.VirtualThreadStart",
             Self::VirtualThreadEnd { .. } => "jdk.VirtualThreadEnd",
@@ -543,6 +554,7 @@ impl Event {
             Self::CarrierCompensated(_) => "CarrierCompensated",
             Self::CompensationExhausted(_) => "CompensationExhausted",
             Self::NativeCall { .. } => "NativeCall",
+            Self::OffloadQueued { .. } => "OffloadQueued",
             Self::VirtualThreadSubmitFailed { .. } => "VirtualThreadSubmitFailed",
             Self::VirtualThreadStart { .. } => "VirtualThreadStart",
             Self::VirtualThreadEnd { .. } => "VirtualThreadEnd",

@@ -31,6 +31,7 @@ mod tag {
     pub(super) const LEAKED: u64 = 12;
     pub(super) const DROPPED: u64 = 13;
     pub(super) const PROGRAM: u64 = 14;
+    pub(super) const QUEUED: u64 = 15;
 }
 
 /// Appends records to a segment.
@@ -123,6 +124,15 @@ impl<'a> Encoder<'a> {
                 self.thread(thread);
                 self.text(native);
                 self.span(*wall);
+            }
+            Event::OffloadQueued {
+                thread,
+                queued,
+                max,
+            } => {
+                self.numbers([tag::QUEUED, at, *max]);
+                self.thread(thread);
+                self.span(*queued);
             }
             Event::VirtualThreadSubmitFailed { cause, live, cap } => {
                 self.numbers([tag::FAILED, at, *live, *cap]);
@@ -333,6 +343,11 @@ impl<'a> Decoder<'a> {
                 thread: self.thread()?,
                 native: self.text()?,
                 wall: self.span()?,
+            },
+            tag::QUEUED => Event::OffloadQueued {
+                max: self.number()?,
+                thread: self.thread()?,
+                queued: self.span()?,
             },
             tag::FAILED => Event::VirtualThreadSubmitFailed {
                 live: self.number()?,

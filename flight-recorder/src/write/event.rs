@@ -46,6 +46,23 @@ pub(super) fn put<W: Write>(chunk: &mut ChunkWriter<W>, recorded: &Recorded) {
                 ],
             );
         }
+        Event::OffloadQueued {
+            thread,
+            queued,
+            max,
+        } => {
+            let thread = chunk.thread(thread.id, &thread.name);
+            let queued = nanos(*queued);
+            chunk.row(
+                "vt.OffloadQueued",
+                &[
+                    Long(at.saturating_sub(queued)),
+                    Long(queued),
+                    Key(thread),
+                    Long(*max),
+                ],
+            );
+        }
         Event::VirtualThreadSubmitFailed { cause, live, cap } => chunk.row(
             "jdk.VirtualThreadSubmitFailed",
             &[

@@ -222,6 +222,14 @@ pub(crate) fn records() -> Vec<Recorded> {
     push(730, Event::CarrierCompensated(compensation("")));
     push(731, Event::CompensationExhausted(compensation("cap")));
     push(
+        735,
+        Event::OffloadQueued {
+            thread: thread(3),
+            queued: Duration::from_millis(25),
+            max: 64,
+        },
+    );
+    push(
         740,
         Event::VirtualThreadSubmitFailed {
             cause: "stack limit".into(),

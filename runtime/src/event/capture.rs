@@ -197,6 +197,11 @@ pub(super) fn one_of_each() -> Vec<Event> {
             wall: Duration::from_nanos(31_000_001),
             state: CarrierState::Blocked,
         },
+        Event::OffloadQueued {
+            thread: thread(),
+            queued: Duration::from_millis(25),
+            max: 64,
+        },
         Event::VirtualThreadSubmitFailed {
             cause: "stack limit".into(),
             live: 32_000,

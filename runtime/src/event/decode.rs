@@ -88,6 +88,11 @@ impl Fields {
                 wall: self.duration("wall_ns")?,
                 state: self.state()?,
             },
+            "OffloadQueued" => Event::OffloadQueued {
+                thread: self.thread()?,
+                queued: self.duration("queued_ns")?,
+                max: self.number("max")?,
+            },
             "VirtualThreadSubmitFailed" => Event::VirtualThreadSubmitFailed {
                 cause: self.optional("cause")?,
                 live: self.number("live")?,

@@ -4,9 +4,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use vt_runtime::event::Event;
 use vt_runtime::{Runtime, Stacks, blocking, blocking_in_place, pinned, thread};
 
 use super::{on_both, until, until_it_waits, within_limit};
+
+/// The default of the pin threshold, from which a wait for a thread of the pool is reported too.
+const THRESHOLD: Duration = Duration::from_millis(20);
 
 #[test]
 fn the_carrier_is_free_while_the_work_blocks() {
@@ -74,7 +78,12 @@ fn work_beyond_the_pool_waits_its_turn_and_the_wait_is_counted() {
         let first =
             runtime.spawn(move || blocking(move || released.recv().expect_err("the test lets go")));
         until(|| runtime.metrics().offload.threads == 1);
-        let later: Vec<_> = (0..100)
+        let patient = runtime.spawn(|| blocking(|| ()));
+        let waits_long = patient.thread().id().as_u64();
+        until(|| runtime.metrics().offload.queued == 1);
+        let sent = std::time::Instant::now();
+        until(|| sent.elapsed() > THRESHOLD * 2);
+        let later: Vec<_> = (0..99)
             .map(|n| runtime.spawn(move || blocking(move || n)))
             .collect();
         until(|| runtime.metrics().offload.queued == 100);
@@ -84,12 +93,30 @@ fn work_beyond_the_pool_waits_its_turn_and_the_wait_is_counted() {
             .into_iter()
             .map(|handle| handle.join().expect("no panic"))
             .sum();
-        assert_eq!(sum, 4950);
+        assert_eq!(sum, 4851);
+        patient.join().expect("no panic");
         until(|| runtime.metrics().offload.finished == 101);
         let metrics = runtime.metrics().offload;
         assert_eq!((metrics.threads, metrics.max_threads), (1, 1));
         assert!(metrics.queue_time >= metrics.longest_queue_time);
         assert!(metrics.longest_queue_time > Duration::ZERO);
+        // Those that waited for long say so themselves.
+        let queued: Vec<_> = super::events(&runtime)
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::OffloadQueued {
+                    thread,
+                    queued,
+                    max,
+                } => Some((thread.id, queued, max)),
+                _ => None,
+            })
+            .collect();
+        assert!(queued.iter().any(|&(thread, ..)| thread == waits_long));
+        for &(_, queued, max) in &queued {
+            assert!(queued >= THRESHOLD && queued <= metrics.longest_queue_time);
+            assert_eq!(max, 1);
+        }
     });
 }
 

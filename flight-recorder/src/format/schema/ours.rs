@@ -103,6 +103,13 @@ pub(super) const TYPES: &[Type] = &[
         ],
     ),
     Type::event(
+        "vt.OffloadQueued",
+        "Offload Queued",
+        RUNTIME,
+        "Work for the offload pool waited for a thread for at least the threshold",
+        &[START, DURATION, THREAD, Field::long("max", "Most Threads")],
+    ),
+    Type::event(
         "vt.MonitorLeaked",
         "Monitor Leaked",
         RUNTIME,

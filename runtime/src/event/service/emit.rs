@@ -113,6 +113,16 @@ pub(in crate::event) fn emit(event: &Event) {
             wall_ns = nanos(*wall),
             state = state.as_str(),
         ),
+        Event::OffloadQueued {
+            thread,
+            queued,
+            max,
+        } => report!(INFO "OffloadQueued",
+            thread.id = thread.id,
+            thread.name = &*thread.name,
+            queued_ns = nanos(*queued),
+            max,
+        ),
         Event::VirtualThreadSubmitFailed { cause, live, cap } => {
             report!(ERROR "VirtualThreadSubmitFailed", cause = &**cause, live, cap);
         }

@@ -13,12 +13,16 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 use tracing::Dispatch;
 
-use crate::event::{self, Operation, WaitOutcome};
+use crate::current;
+use crate::event::{self, Event, Operation, ThreadRef, WaitOutcome, clock};
 use crate::park::{self, Wait, Waiter};
 use crate::runtime::OffloadMetrics;
 
 /// How long a thread of the pool waits for work before it ends.
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// With a threshold of zero too, a shorter wait for a thread is nothing to report.
+const SHORTEST_REPORTED: Duration = Duration::from_millis(1);
 
 /// See the module's documentation.
 pub(crate) struct Pool {
@@ -55,6 +59,7 @@ pub(crate) struct Completion(Mutex<Ended>);
 struct Ended {
     ended: bool,
     waiter: Option<Waiter>,
+    queued: Duration,
 }
 
 impl Job {
@@ -97,6 +102,7 @@ impl Completion {
         while let Some(waiter) = self.waiter() {
             park::wait_lending(waiter, &Wait::new(Operation::Blocking, at));
         }
+        self.report_queueing();
     }
 
     /// Returns when the job is gone, or with false if the waiting thread was interrupted first.
@@ -110,7 +116,31 @@ impl Completion {
                 return false;
             }
         }
+        self.report_queueing();
         true
+    }
+
+    /// `OffloadQueued`, if the job waited for a thread for long.
+    fn report_queueing(&self) {
+        let queued = self.0.lock().queued;
+        if queued < SHORTEST_REPORTED {
+            return;
+        }
+        let Some(carrier) = current::carrier() else {
+            return;
+        };
+        if clock::nanos(queued) < carrier.hub().threshold_ns() {
+            return;
+        }
+        let sender = current::record();
+        carrier.hub().report(Event::OffloadQueued {
+            thread: ThreadRef {
+                id: sender.id,
+                name: sender.display_name(),
+            },
+            queued,
+            max: carrier.shared().offload.most as u64,
+        });
     }
 
     /// Begins a wait for the end; `None` if it has come.
@@ -177,6 +207,7 @@ impl Pool {
             if let Some(job) = state.queue.pop_front() {
                 let waited = event::now().0.saturating_sub(job.queued.0);
                 let waited = Duration::from_nanos(waited);
+                job.completion.0.lock().queued = waited;
                 state.queue_time += waited;
                 state.longest_queue_time = state.longest_queue_time.max(waited);
                 drop(state);
