@@ -2,7 +2,6 @@
 //! is asked of both.
 
 use std::io::ErrorKind;
-use std::time::Duration;
 
 use super::on_both;
 
@@ -66,7 +65,7 @@ macro_rules! with {
                     kind(stream.set_write_timeout(zero)),
                     super::ErrorKind::InvalidInput
                 );
-                stream.set_read_timeout(Some(Duration::from_millis(5)))?;
+                stream.set_read_timeout(Some(Duration::from_millis(20)))?;
                 assert_eq!(kind(stream.read(&mut [0; 1])), super::ErrorKind::WouldBlock);
 
                 other.write_all(b"peeked")?;
@@ -125,7 +124,7 @@ macro_rules! with {
                 socket.set_multicast_ttl_v4(42)?;
                 assert_eq!(socket.multicast_ttl_v4()?, 42);
                 assert!(socket.take_error()?.is_none());
-                socket.set_read_timeout(Some(Duration::from_millis(5)))?;
+                socket.set_read_timeout(Some(Duration::from_millis(20)))?;
                 let zero = Some(Duration::ZERO);
                 assert_eq!(
                     kind(socket.set_read_timeout(zero)),
@@ -168,8 +167,8 @@ macro_rules! with {
                 assert!(stream.local_addr()?.is_unnamed());
                 let (mut other, address) = listener.accept()?;
                 assert!(address.is_unnamed());
-                stream.set_read_timeout(Some(Duration::from_millis(5)))?;
-                assert_eq!(stream.read_timeout()?, Some(Duration::from_millis(5)));
+                stream.set_read_timeout(Some(Duration::from_millis(20)))?;
+                assert_eq!(stream.read_timeout()?, Some(Duration::from_millis(20)));
                 assert_eq!(kind(stream.read(&mut [0; 1])), super::ErrorKind::WouldBlock);
                 let zero = Some(Duration::ZERO);
                 assert_eq!(

@@ -28,6 +28,8 @@ impl Dice {
 enum Fault {
     /// Forwards in pieces of 1 to 700 bytes, through small kernel buffers.
     Pieces,
+    /// The same, and stops for a moment again and again.
+    Stalls,
     /// Forwards so many bytes to the server, then resets both connections.
     ResetAfter(usize),
 }
@@ -78,6 +80,9 @@ fn relay(mut from: std::net::TcpStream, mut to: std::net::TcpStream, fault: Faul
             Err(_) => return,
         };
         passed += count;
+        if matches!(fault, Fault::Stalls) && dice.roll(4) == 0 {
+            std::thread::park_timeout(Duration::from_micros(dice.roll(4000) as u64));
+        }
         if matches!(fault, Fault::ResetAfter(limit) if passed >= limit) {
             for socket in [&from, &to] {
                 let now = Some(Duration::ZERO);
@@ -139,6 +144,65 @@ fn pieces_of_every_size_and_half_closed_streams_lose_nothing() {
         for client in clients {
             client.join().expect("no panic");
         }
+    });
+}
+
+/// Time-outs of about the length of the stalls, both ways: each is an error of its own kind, and none takes a byte along.
+#[test]
+fn time_outs_behind_a_stalling_proxy_lose_nothing() {
+    const CONNECTIONS: usize = 6;
+    /// Repeats an operation while it times out; tells how often it did.
+    fn patient<T>(mut operation: impl FnMut() -> std::io::Result<T>) -> (T, u32) {
+        let mut times = 0;
+        loop {
+            match operation() {
+                Ok(value) => return (value, times),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => times += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+    on_both(2, |runtime| {
+        let (listener, address) = listener();
+        reversing_server(runtime, listener, CONNECTIONS);
+        let address = proxy(address, Fault::Stalls, CONNECTIONS);
+        let clients: Vec<_> = (0..CONNECTIONS)
+            .map(|number| {
+                runtime.spawn(move || {
+                    let sent = pattern(number, 40_000 + number * 1009);
+                    let mut stream = TcpStream::connect(address).expect("it listens");
+                    rustix::net::sockopt::set_socket_send_buffer_size(&stream, 4096)
+                        .expect("small");
+                    let moment = Some(Duration::from_micros(700));
+                    stream.set_read_timeout(moment).expect("not zero");
+                    stream.set_write_timeout(moment).expect("not zero");
+                    let (mut at, mut late) = (0, 0);
+                    while at < sent.len() {
+                        let (count, times) = patient(|| stream.write(&sent[at..]));
+                        (at, late) = (at + count, late + times);
+                    }
+                    stream.shutdown(Shutdown::Write).expect("connected");
+                    let mut got = Vec::new();
+                    loop {
+                        let mut buffer = [0; 512];
+                        let (count, times) = patient(|| stream.read(&mut buffer));
+                        late += times;
+                        if count == 0 {
+                            break;
+                        }
+                        got.extend_from_slice(&buffer[..count]);
+                    }
+                    got.reverse();
+                    assert!(got == sent, "{} of {} bytes", got.len(), sent.len());
+                    late
+                })
+            })
+            .collect();
+        let late: u32 = clients
+            .into_iter()
+            .map(|client| client.join().expect("no panic"))
+            .sum();
+        assert!(late > 0, "nothing timed out");
     });
 }
 

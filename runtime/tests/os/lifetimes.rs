@@ -1,13 +1,19 @@
 //! Descriptors come and go: nothing leaks, and nothing reaches the next owner of a number.
 
+#![expect(
+    unsafe_code,
+    reason = "one test closes a descriptor that others still use"
+)]
+
 use std::io::{ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::mpsc;
 use std::time::Duration;
 
 use vt_runtime::net::{TcpListener, TcpStream};
 use vt_runtime::{Runtime, pinned, thread};
 
-use super::{echo, listener, on_both, pair, within_limit};
+use super::{echo, in_its_own_process, listener, on_both, pair, until_it_waits, within_limit};
 
 /// Open sockets of this process.
 fn sockets() -> usize {
@@ -163,14 +169,7 @@ fn connections_that_come_and_go_leave_no_descriptor() {
     }
     for stacks in ["dense", "generator"] {
         let test = "lifetimes::connections_that_come_and_go_leave_no_descriptor";
-        let output = std::process::Command::new(std::env::current_exe().expect("this test"))
-            .args([test, "--exact", "--nocapture"])
-            .env(CHILD, "1")
-            .env("VT_STACKS", stacks)
-            .output()
-            .expect("this test runs again");
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{stacks}: {text}");
+        in_its_own_process(test, &[(CHILD, "1"), ("VT_STACKS", stacks)]);
     }
 }
 
@@ -227,4 +226,62 @@ fn out_of_descriptors(runtime: &Runtime) {
         listener.accept().expect("the connection is still there");
         drop(client);
     });
+}
+
+/// Somebody closes the number behind everybody's back. What ends a wait still ends it: a time-out, an interrupt, the
+/// other end's bytes through a living duplicate. In processes of their own, since the number is free for any other test.
+#[test]
+fn a_descriptor_closed_under_its_reader_hangs_nobody() {
+    const CHILD: &str = "VT_TEST_CLOSED";
+    if std::env::var_os(CHILD).is_some() {
+        on_both(2, closed_under_its_reader);
+        return;
+    }
+    let test = "lifetimes::a_descriptor_closed_under_its_reader_hangs_nobody";
+    in_its_own_process(test, &[(CHILD, "1")]);
+}
+
+fn closed_under_its_reader(runtime: &Runtime) {
+    let close = |number| {
+        // SAFETY: this process runs this test alone, and every owner of the number gives it up without closing.
+        unsafe { rustix::io::close(number) };
+    };
+    let read = |stream: TcpStream| {
+        let result = (&stream).read(&mut [0; 1]);
+        // Nothing is left to close.
+        let _ = stream.into_raw_fd();
+        result.map_err(|error| error.raw_os_error())
+    };
+    const EBADF: i32 = 9;
+
+    let (ours, mut other) = pair();
+    let number = ours.as_raw_fd();
+    ours.set_read_timeout(Some(Duration::from_millis(300)))
+        .expect("not zero");
+    let times_out = runtime.spawn(move || read(ours));
+    until_it_waits(runtime, times_out.thread().id());
+    close(number);
+    assert_eq!(other.read(&mut [0; 1]).expect("the end"), 0);
+    // The last attempt is one on a number that is nobody's.
+    assert_eq!(times_out.join().expect("no panic"), Err(Some(EBADF)));
+
+    let (ours, _other) = pair();
+    let number = ours.as_raw_fd();
+    let interrupted = runtime.spawn(move || read(ours));
+    until_it_waits(runtime, interrupted.thread().id());
+    close(number);
+    interrupted.thread().interrupt();
+    assert_eq!(interrupted.join().expect("no panic"), Err(None));
+
+    let (ours, mut other) = pair();
+    let number = ours.as_raw_fd();
+    let duplicate = ours.try_clone().expect("a descriptor");
+    let woken = runtime.spawn(move || read(ours));
+    until_it_waits(runtime, woken.thread().id());
+    close(number);
+    other.write_all(b"x").expect("the duplicate keeps it open");
+    assert_eq!(woken.join().expect("no panic"), Err(Some(EBADF)));
+    let mut byte = [0; 1];
+    runtime.run(|| (&duplicate).read_exact(&mut byte).expect("its byte"));
+    assert_eq!(&byte, b"x");
 }

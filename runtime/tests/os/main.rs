@@ -60,6 +60,17 @@ fn within_limit(f: impl FnOnce()) {
     drop(done);
 }
 
+/// Runs that test again, alone, in a process whose environment says so, and fails if it fails.
+fn in_its_own_process(test: &str, environment: &[(&str, &str)]) {
+    let output = std::process::Command::new(std::env::current_exe().expect("this test"))
+        .args([test, "--exact", "--nocapture"])
+        .envs(environment.iter().copied())
+        .output()
+        .expect("this test runs again");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{environment:?}: {text}");
+}
+
 /// A listener of the runtime's on a free port, and its address.
 fn listener() -> (TcpListener, std::net::SocketAddr) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

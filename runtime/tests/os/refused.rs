@@ -6,7 +6,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use vt_runtime::event::Event;
 use vt_runtime::{Runtime, blocking, thread};
 
-use super::{events, until, within_limit};
+use super::{events, in_its_own_process, until, within_limit};
 
 /// Leaves so little of the address space that no stack of an OS thread fits; gives back what the limit was.
 fn allow_no_thread() -> Rlimit {
@@ -56,13 +56,7 @@ fn no_work_is_lost_when_no_thread_can_be_started() {
     }
     for case in ["none", "one"] {
         let test = "refused::no_work_is_lost_when_no_thread_can_be_started";
-        let output = std::process::Command::new(std::env::current_exe().expect("this test"))
-            .args([test, "--exact", "--nocapture", "--test-threads=1"])
-            .env(CHILD, case)
-            .output()
-            .expect("this test runs again");
-        let text = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{case}: {text}");
+        in_its_own_process(test, &[(CHILD, case)]);
     }
 }
 

@@ -43,6 +43,45 @@ fn many_connections_share_few_carriers() {
     });
 }
 
+/// Connections that come one by one, each after the last has been answered, do not all live with their acceptor.
+#[test]
+fn a_slow_ramp_of_connections_is_spread_over_the_carriers() {
+    const CONNECTIONS: usize = 300;
+    on_both(2, |runtime| {
+        let (listener, address) = listener();
+        let server = runtime.spawn(move || {
+            for stream in listener.incoming().take(CONNECTIONS) {
+                let mut stream = stream.expect("accepted");
+                thread::spawn(move || {
+                    let home = thread::current_carrier().expect("a virtual thread");
+                    let home = u8::try_from(home).expect("of two");
+                    // It stays for as long as its client does.
+                    while stream.read(&mut [0; 1]).is_ok_and(|count| count == 1) {
+                        stream.write_all(&[home]).expect("the client reads");
+                    }
+                });
+            }
+        });
+        let mut homes = [0; 2];
+        let clients: Vec<_> = (0..CONNECTIONS)
+            .map(|_| {
+                let mut client = std::net::TcpStream::connect(address).expect("it listens");
+                client.write_all(b"?").expect("the server reads");
+                let mut home = [0; 1];
+                client.read_exact(&mut home).expect("the server answers");
+                homes[usize::from(home[0])] += 1;
+                client
+            })
+            .collect();
+        assert!(
+            homes.iter().all(|&count| count >= CONNECTIONS / 5),
+            "{homes:?}"
+        );
+        drop(clients);
+        server.join().expect("no panic");
+    });
+}
+
 #[test]
 fn os_threads_use_the_same_types() {
     on_both(1, |runtime| {
