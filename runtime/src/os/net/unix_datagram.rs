@@ -3,14 +3,17 @@
 use std::ffi::OsStr;
 use std::io;
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::SocketAddr;
 use std::panic::Location;
 use std::path::Path;
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, SocketAddrAny, SocketAddrUnix};
+use rustix::time::Timespec;
 
 use super::unix_stream::to_kernel;
 use super::{bytes, socket};
@@ -110,10 +113,16 @@ impl UnixDatagram {
     /// `WouldBlock` when the read time-out is over; those of the operating system.
     #[track_caller]
     pub fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.socket.run(Attempt::read(Location::caller()), |fd| {
-            let (count, _, sender) = rustix::net::recvfrom(fd, &mut *buf, RecvFlags::DONTWAIT)?;
-            Ok(Done::perhaps_more((count, to_std(sender)?)))
-        })
+        self.socket.run(
+            Attempt::read(Location::caller()),
+            |fd| match rustix::net::recvfrom(fd, &mut *buf, RecvFlags::DONTWAIT) {
+                Err(Errno::AGAIN) if is_shut(fd) => Ok(Done::perhaps_more((0, to_std(None)?))),
+                received => {
+                    let (count, _, sender) = received?;
+                    Ok(Done::perhaps_more((count, to_std(sender)?)))
+                }
+            },
+        )
     }
 
     /// Waits for a datagram.
@@ -124,9 +133,14 @@ impl UnixDatagram {
     #[track_caller]
     pub fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
         let what = Attempt::read(Location::caller());
-        let flags = RecvFlags::empty();
-        self.socket
-            .run(what, |fd| Ok(bytes::receive(fd, buf, flags)?.uncertain()))
+        self.socket.run(what, |fd| {
+            match bytes::receive(fd, buf, RecvFlags::empty()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && is_shut(fd) => {
+                    Ok(Done::perhaps_more(0))
+                }
+                received => Ok(received?.uncertain()),
+            }
+        })
     }
 
     /// Sends a datagram to the connected peer, waiting while its queue is full.
@@ -170,6 +184,17 @@ impl UnixDatagram {
             sent => Ok(sent?),
         }
     }
+}
+
+/// Was receiving shut down? A receive that waits returns then; one that does not only says that nothing is there.
+fn is_shut(fd: &impl AsFd) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::RDHUP)];
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let _ = rustix::event::poll(&mut fds, Some(&now));
+    fds[0].revents().contains(PollFlags::RDHUP)
 }
 
 fn to_std(sender: Option<SocketAddrAny>) -> io::Result<SocketAddr> {
