@@ -69,6 +69,8 @@ pub use decode::decode;
 pub use reader::Reader;
 pub use service::Delivery;
 pub use service::exit::at_exit;
+#[doc(hidden)]
+pub use service::source::is_of_runtime;
 pub use service::source::{Frame, symbolize};
 
 pub(crate) use self::{

@@ -28,6 +28,7 @@ pub use runtime::{
 /// What the macros' expansions name. No API: it changes with any release.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::event::is_of_runtime;
     pub use crate::expansion::{ExitCode, Main, NativeClass, Swap, Test, native_call};
     pub use crate::park::{undeclared_thread, walk};
 }

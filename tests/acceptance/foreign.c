@@ -1,10 +1,14 @@
 /* Foreign functions that block, compute or call back, for the acceptance cases. */
+#define _GNU_SOURCE
 #include <execinfo.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static long long now(clockid_t clock) {
     struct timespec t;
@@ -98,4 +102,46 @@ int c_fault(void) {
     expects = 1;
     *(volatile int *)8 = 1;
     return 0;
+}
+
+/* Blocking where traps have nothing to say: in a signal handler with a stack of its own, and in a child that shares our
+   memory. */
+static void nap(void) {
+    struct timespec t = { 0, 3000000 };
+    nanosleep(&t, 0);
+}
+
+static void on_usr1(int signal) {
+    (void)signal;
+    nap();
+}
+
+void c_sleep_in_handler(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_usr1;
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, 0);
+    raise(SIGUSR1);
+}
+
+void c_sleep_in_vfork_child(void) {
+    pid_t child = vfork();
+    if (child == 0) {
+        nap();
+        _exit(0);
+    }
+    /* It has given our memory back, or we would not run; its end may still take a moment. */
+    waitpid(child, 0, 0);
+}
+
+/* Waits for a condition that nobody signals. */
+void c_wait_for_condition(int ms) {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    long long end = now(CLOCK_REALTIME) + ms * 1000000LL;
+    struct timespec until = { end / 1000000000LL, end % 1000000000LL };
+    pthread_mutex_lock(&mutex);
+    while (pthread_cond_timedwait(&condition, &mutex, &until) == 0) { }
+    pthread_mutex_unlock(&mutex);
 }

@@ -10,6 +10,9 @@ unsafe extern "C" {
     safe fn c_spin(cpu_ms: c_int);
     safe fn c_profile(period_us: c_int);
     safe fn c_ticks() -> c_int;
+    safe fn c_sleep_in_handler();
+    safe fn c_sleep_in_vfork_child();
+    safe fn c_wait_for_condition(ms: c_int);
     safe fn c_take_faults();
     safe fn c_fault() -> c_int;
     fn c_call_back(f: extern "C" fn(*mut c_void), data: *mut c_void);
@@ -67,4 +70,19 @@ pub fn block_undeclared(ms: i32) {
 /// [`spin`] without telling the runtime.
 pub fn spin_undeclared(cpu_ms: i32) {
     c_spin(cpu_ms);
+}
+
+/// Blocks for a moment in a signal handler that has its own stack.
+pub fn sleep_in_handler() {
+    c_sleep_in_handler();
+}
+
+/// Blocks for a moment in a child that shares this process's memory.
+pub fn sleep_in_vfork_child() {
+    c_sleep_in_vfork_child();
+}
+
+/// Waits for a condition of the C library, without telling the runtime.
+pub fn wait_for_condition_undeclared(ms: i32) {
+    c_wait_for_condition(ms);
 }

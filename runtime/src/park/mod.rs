@@ -146,13 +146,16 @@ pub(crate) fn me() -> u64 {
     if id != 0 { id } else { record::os_thread_id() }
 }
 
-/// The virtual thread that runs here outside any declared region, 0 if there is none: for traps, so it may be asked in a
-/// signal handler.
+/// The virtual thread that runs here outside any declared region, 0 if there is none, or if a signal handler on a stack
+/// of its own runs instead. For traps, so it may be asked in a signal handler.
 pub fn undeclared_thread() -> u64 {
-    if pin::is_held_by_native() {
-        0
-    } else {
+    let here = 0u8;
+    let is_on_stack = crate::continuation::stack_bounds()
+        .is_some_and(|bounds| bounds.contains(&(&raw const here).addr()));
+    if is_on_stack && !pin::is_held_by_native() {
         current::id()
+    } else {
+        0
     }
 }
 

@@ -13,14 +13,17 @@ use parking_lot::Mutex;
 use crate::event::{Place, UNKNOWN};
 
 /// Parts of the paths of files that are not the application's: std's as the compiler's makers built it, dependencies
-/// from a registry, and this crate's own.
-const LIBRARIES: [&str; 5] = [
+/// from a registry, and the runtime's own.
+const LIBRARIES: [&str; 6] = [
     "/rustc/",
     "/lib/rustlib/src/",
     "/registry/src/",
     "/git/checkouts/",
-    concat!(env!("CARGO_MANIFEST_DIR"), "/src/"),
+    OWN_SOURCES,
+    concat!(env!("CARGO_MANIFEST_DIR"), "/traps/src/"),
 ];
+
+const OWN_SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
 
 /// Addresses remembered at most; then all are forgotten.
 const REMEMBERED: usize = 16 * 1024;
@@ -46,6 +49,29 @@ pub(crate) fn of_application(stack: &[u64]) -> Option<Place> {
         known.insert(address, place.clone());
         place
     })
+}
+
+/// Was the call at the end of `stack` made by the runtime for itself: does a frame of ours come before any of the
+/// application's? For traps.
+#[must_use]
+pub fn is_of_runtime(stack: &[u64]) -> bool {
+    let mut found = None;
+    for &address in stack {
+        let address = usize::try_from(address).unwrap_or(0);
+        backtrace::resolve(std::ptr::without_provenance_mut(address), |symbol| {
+            let Some(file) = symbol.filename() else {
+                return;
+            };
+            let is_ours = file.starts_with(OWN_SOURCES);
+            if found.is_none() && (is_ours || is_application(file)) {
+                found = Some(is_ours);
+            }
+        });
+        if let Some(is_ours) = found {
+            return is_ours;
+        }
+    }
+    false
 }
 
 /// The innermost of the application's lines that an address stands for.
