@@ -74,7 +74,7 @@ pub use service::source::is_of_runtime;
 pub use service::source::{Frame, symbolize};
 
 pub(crate) use self::{
-    clock::now,
+    clock::{now, recently},
     codec::MAX_STACK,
     hub::{DEFAULT_CAPACITY, DEFAULT_STACK_DEPTH, Hub},
     raw::{Lifetime, RawNative, RawPinned, Subject},

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use loom::sync::Condvar;
 pub(crate) use word::End;
-use word::{Ended, Place, WaitWord};
+use word::{Allow, Ended, Place, WaitWord};
 
 use crate::event::{Operation, Subject};
 use crate::primitive::{AtomicBool, Ordering, fence};
@@ -212,7 +212,7 @@ pub(crate) fn me() -> u64 {
 
 pub(crate) fn prepare() -> Waiter {
     let record = record();
-    let epoch = record.word.prepare();
+    let epoch = record.word.prepare(Allow::NOTHING);
     Waiter { record, epoch }
 }
 

@@ -10,12 +10,12 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::local::{Local, Request};
+use super::local::{Local, Place, Request};
 use super::{Status, Unstarted};
 use crate::continuation::{Continuation, Step, ThreadLabel, prefetch_value};
 use crate::current;
 use crate::event::{Event, Lifetime, ThreadRef};
-use crate::park::{Place, Record};
+use crate::park::{Place as Stays, Record};
 use crate::pin;
 use crate::primitive::Ordering;
 
@@ -29,9 +29,8 @@ const LOOK_AROUND: u32 = 40;
 
 /// So many ready threads stay in the cache by themselves.
 const FEW: usize = 16;
-/// How many mounts ahead the cache is asked for a thread's record, continuation and frames.
-const RECORD_AHEAD: usize = 9;
-const CONTINUATION_AHEAD: usize = 6;
+/// How many mounts ahead the cache is asked for a thread's continuation and record, and for its frames.
+const TENANT_AHEAD: usize = 6;
 const FRAMES_AHEAD: usize = 3;
 
 /// A carrier that unwinds would leave its threads unmounted for ever: better to end loudly.
@@ -64,7 +63,7 @@ impl Local {
                 self.look_outside();
                 self.poll();
             }
-            let Some(record) = self.next(tick) else {
+            let Some(place) = self.next(tick) else {
                 if self.shared.may_end() {
                     return;
                 }
@@ -72,55 +71,52 @@ impl Local {
                 continue;
             };
             // The only call, and inlined: a return after a switch of stacks is always predicted wrongly.
-            self.mount(record);
+            self.mount(place);
         }
     }
 
     /// The thread to mount now; looks everywhere before it says that there is none.
-    fn next(&self, tick: u32) -> Option<Arc<Record>> {
+    fn next(&self, tick: u32) -> Option<Place> {
         if tick.is_multiple_of(START_EVERY)
-            && let Some(record) = self.start_one(false)
+            && let Some(place) = self.start_one(false)
         {
-            return Some(record);
+            return Some(place);
         }
-        if let Some(record) = self.pop_ready() {
-            return Some(record);
+        if let Some(place) = self.pop_ready() {
+            return Some(place);
         }
         self.look_outside();
-        if let Some(record) = self.pop_ready().or_else(|| self.start_one(true)) {
-            return Some(record);
+        if let Some(place) = self.pop_ready().or_else(|| self.start_one(true)) {
+            return Some(place);
         }
         self.poll();
         self.pop_ready()
     }
 
-    fn pop_ready(&self) -> Option<Arc<Record>> {
-        let record = self.queue.borrow_mut().pop_front()?;
+    fn pop_ready(&self) -> Option<Place> {
+        let place = self.queue.borrow_mut().pop_front()?;
         self.prefetch();
-        Some(record)
+        Some(place)
     }
 
-    /// Asks the cache for what the coming mounts will touch: record, then continuation, then frames, since each
-    /// names the next.
+    /// Asks the cache for what the coming mounts will touch: continuation and record, then the frames that the
+    /// continuation names.
     #[inline]
     fn prefetch(&self) {
         let queue = self.queue.borrow();
         if queue.len() <= FEW {
             return;
         }
-        let continuations = self.continuations.borrow();
-        let continuation = |place: usize| {
-            let record = queue.get(place)?;
-            continuations.get(record.slot())?.as_ref()
-        };
-        if let Some(record) = queue.get(RECORD_AHEAD) {
-            prefetch_value(&**record);
+        let tenants = self.tenants.borrow();
+        let tenant = |ahead: usize| tenants.get(*queue.get(ahead)? as usize)?.as_ref();
+        if let Some(tenant) = tenant(TENANT_AHEAD) {
+            tenant.continuation.prefetch();
+            if let Some(record) = &tenant.record {
+                prefetch_value(&**record);
+            }
         }
-        if let Some(continuation) = continuation(CONTINUATION_AHEAD) {
-            continuation.prefetch();
-        }
-        if let Some(continuation) = continuation(FRAMES_AHEAD) {
-            continuation.prefetch_frames();
+        if let Some(tenant) = tenant(FRAMES_AHEAD) {
+            tenant.continuation.prefetch_frames();
         }
     }
 
@@ -128,14 +124,14 @@ impl Local {
         self.drain_inbox();
         self.fire_timers();
         for unstarted in self.me.take_assigned() {
-            if let Some(record) = self.start(unstarted) {
-                self.push_ready(record);
+            if let Some(place) = self.start(unstarted) {
+                self.push_ready(place);
             }
         }
     }
 
     /// Starts one thread; `anywhere` also looks at the injector and at other carriers.
-    fn start_one(&self, anywhere: bool) -> Option<Arc<Record>> {
+    fn start_one(&self, anywhere: bool) -> Option<Place> {
         loop {
             let unstarted = match self.unstarted.pop() {
                 Some(unstarted) => unstarted,
@@ -143,14 +139,14 @@ impl Local {
                 None => return None,
             };
             // What is refused its stack has ended; the next one may be luckier.
-            if let Some(record) = self.start(unstarted) {
-                return Some(record);
+            if let Some(place) = self.start(unstarted) {
+                return Some(place);
             }
         }
     }
 
     /// Gives a thread its continuation and this carrier as its home.
-    fn start(&self, unstarted: Unstarted) -> Option<Arc<Record>> {
+    fn start(&self, unstarted: Unstarted) -> Option<Place> {
         let Unstarted {
             record,
             body,
@@ -163,10 +159,8 @@ impl Local {
         };
         match Continuation::new(stack, label, body) {
             Ok(continuation) => {
-                let stack = continuation.bounds();
-                record.settle_on(self.me.id, self.store(continuation), stack);
                 self.lifetime(Lifetime::Start, &record);
-                Some(record)
+                Some(self.settle(record, continuation))
             }
             Err(error) => {
                 drop(self.shared.refuse_stack(error));
@@ -179,8 +173,15 @@ impl Local {
     /// Runs a thread until it leaves, and does what it left for. Nothing here parks, takes a park-aware
     /// lock or calls foreign code.
     #[inline]
-    fn mount(&self, record: Arc<Record>) {
-        let slot = record.slot();
+    fn mount(&self, place: Place) {
+        // Borrowed while it is mounted: only this file touches the table, and nothing else runs here meanwhile.
+        let mut tenants = self.tenants.borrow_mut();
+        let Some(tenant) = &mut tenants[place as usize] else {
+            unreachable!("a ready thread lives on its home carrier")
+        };
+        let Some(record) = tenant.record.take() else {
+            unreachable!("and is not mounted")
+        };
         self.me.mounted.store(record.id, Ordering::Relaxed);
         self.me
             .ready
@@ -190,11 +191,7 @@ impl Local {
             Ordering::Relaxed,
         );
         current::mount(record);
-        // Borrowed while it is mounted: only this function and `start` touch the table.
-        let step = match &mut self.continuations.borrow_mut()[slot] {
-            Some(continuation) => continuation.resume(),
-            None => unreachable!("a ready thread has a continuation on its home carrier"),
-        };
+        let step = tenant.continuation.resume();
         let Some(record) = current::unmount() else {
             unreachable!("it was mounted above")
         };
@@ -202,21 +199,28 @@ impl Local {
         // The watchdog may have marked a thread that ran for long; it has come to a wait now.
         self.me.set_status(Status::Running);
         match (step, self.request.get()) {
+            (Step::Suspended, Request::Yield) => {
+                tenant.record = Some(record);
+                self.push_ready(place);
+            }
+            (Step::Suspended, Request::Park(epoch)) => {
+                // From its settling on others may wake it, which comes to the inbox at most.
+                let record = tenant.record.insert(record);
+                if record.word.settle(epoch, Stays::Unmounted).is_err() {
+                    self.push_ready(place);
+                }
+            }
             (Step::Finished, _) => {
-                self.vacate(slot);
+                drop(tenants);
+                self.vacate(place);
                 self.report_leaks(&record);
                 self.lifetime(Lifetime::End, &record);
                 self.finish(&record);
             }
-            (Step::Suspended, Request::Yield) => self.push_ready(record),
-            (Step::Suspended, Request::Park(epoch)) => {
-                if record.word.settle(epoch, Place::Unmounted).is_err() {
-                    self.push_ready(record);
-                }
-            }
             (Step::Suspended, Request::Abandon) => {
-                // Dropping a suspended continuation leaks its stack; the thread stays counted as live here.
-                drop(self.continuations.borrow_mut()[slot].take());
+                // Dropping a suspended continuation leaks its stack; the thread stays counted as live here, and
+                // its place stays taken.
+                drop(tenants[place as usize].take());
                 self.shared.refused.lock().push(Arc::clone(&record));
                 record.set_ended();
             }

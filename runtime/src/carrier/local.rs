@@ -42,14 +42,25 @@ pub(crate) struct Stranded {
     pub(crate) nanos: u64,
 }
 
+/// Where a started thread is in its carrier's table. All that queues and inboxes pass on of it.
+pub(super) type Place = u32;
+
+/// A started thread that lives here.
+pub(super) struct Tenant {
+    /// Elsewhere while it is mounted.
+    pub(super) record: Option<Arc<Record>>,
+    pub(super) continuation: Continuation,
+}
+
 /// See the module's documentation.
 pub(crate) struct Local {
     pub(super) shared: Arc<Shared>,
     pub(super) me: Arc<Carrier>,
-    pub(super) queue: RefCell<VecDeque<Arc<Record>>>,
+    /// Ready threads by their places in `tenants`.
+    pub(super) queue: RefCell<VecDeque<Place>>,
     pub(super) unstarted: Worker<Unstarted>,
-    pub(super) continuations: RefCell<Vec<Option<Continuation>>>,
-    vacant: RefCell<Vec<usize>>,
+    pub(super) tenants: RefCell<Vec<Option<Tenant>>>,
+    vacant: RefCell<Vec<Place>>,
     timers: RefCell<Timers>,
     pub(super) request: Cell<Request>,
     events: RefCell<Vec<epoll::Event>>,
@@ -64,7 +75,7 @@ impl Local {
             me,
             queue: RefCell::default(),
             unstarted,
-            continuations: RefCell::default(),
+            tenants: RefCell::default(),
             vacant: RefCell::default(),
             timers: RefCell::default(),
             request: Cell::new(Request::Yield),
@@ -89,9 +100,9 @@ impl Local {
         &self.shared.hub
     }
 
-    /// A thread of this carrier is ready.
-    pub(crate) fn push_ready(&self, record: Arc<Record>) {
-        self.queue.borrow_mut().push_back(record);
+    /// The thread of that place is ready.
+    pub(crate) fn push_ready(&self, place: Place) {
+        self.queue.borrow_mut().push_back(place);
     }
 
     /// A thread spawned here: others may steal it until it starts.
@@ -99,11 +110,12 @@ impl Local {
         self.unstarted.push(unstarted);
     }
 
-    /// Mounted thread: unmounts until its wait `epoch`, begun at `since`, ends.
-    pub(crate) fn park(&self, record: &Record, epoch: u64, operation: Operation, since: Timestamp) {
+    /// Mounted thread: unmounts until its wait `epoch` ends.
+    #[inline]
+    pub(crate) fn park(&self, record: &Record, epoch: u64, operation: Operation) {
         let hub = self.hub();
-        let wanted = hub.wants_parks();
-        if wanted {
+        let since = hub.wants_parks().then(event::now);
+        if let Some(since) = since {
             hub.parking(
                 self.id(),
                 record.id,
@@ -113,7 +125,7 @@ impl Local {
             );
         }
         self.leave(Request::Park(epoch));
-        if wanted {
+        if let Some(since) = since {
             let now = event::now();
             let parked = now.0.saturating_sub(since.0);
             hub.parked(
@@ -144,27 +156,26 @@ impl Local {
         continuation::suspend();
     }
 
-    /// Keeps a continuation and names its place.
-    pub(super) fn store(&self, continuation: Continuation) -> usize {
-        let slot = self.vacant.borrow_mut().pop();
-        let mut continuations = self.continuations.borrow_mut();
-        match slot {
-            Some(slot) => {
-                continuations[slot] = Some(continuation);
-                slot
-            }
-            None => {
-                continuations.push(Some(continuation));
-                continuations.len() - 1
-            }
-        }
+    /// Takes a thread in and tells its record where it lives.
+    pub(super) fn settle(&self, record: Arc<Record>, continuation: Continuation) -> Place {
+        let mut tenants = self.tenants.borrow_mut();
+        let place = self.vacant.borrow_mut().pop().unwrap_or_else(|| {
+            tenants.push(None);
+            Place::try_from(tenants.len() - 1).expect("fewer threads than addresses")
+        });
+        record.settle_on(self.me.id, place, continuation.bounds());
+        tenants[place as usize] = Some(Tenant {
+            record: Some(record),
+            continuation,
+        });
+        place
     }
 
     /// Drops a continuation that has finished; its place is free again.
-    pub(super) fn vacate(&self, slot: usize) {
-        let finished = self.continuations.borrow_mut()[slot].take();
+    pub(super) fn vacate(&self, place: Place) {
+        let finished = self.tenants.borrow_mut()[place as usize].take();
         drop(finished);
-        self.vacant.borrow_mut().push(slot);
+        self.vacant.borrow_mut().push(place);
     }
 
     /// Collects what others woke; returns how many.

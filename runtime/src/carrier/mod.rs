@@ -71,7 +71,7 @@ pub(crate) enum Status {
 pub(crate) struct Carrier {
     pub(crate) id: usize,
     /// Started threads of this carrier that others woke.
-    inbox: Mutex<Vec<Arc<Record>>>,
+    inbox: Mutex<Vec<local::Place>>,
     inbox_filled: AtomicBool,
     /// Unstarted threads that must run here.
     assigned: Mutex<Vec<Unstarted>>,
@@ -127,9 +127,9 @@ impl Carrier {
         })
     }
 
-    /// Anybody: a thread of this carrier is ready.
-    pub(crate) fn deliver(&self, record: Arc<Record>) {
-        self.inbox.lock().push(record);
+    /// Anybody: the thread of that place is ready.
+    pub(crate) fn deliver(&self, place: local::Place) {
+        self.inbox.lock().push(place);
         self.inbox_filled.store(true, Ordering::Release);
         self.wake_up();
     }
@@ -149,7 +149,7 @@ impl Carrier {
         }
     }
 
-    fn take_inbox(&self, into: &mut impl Extend<Arc<Record>>) -> usize {
+    fn take_inbox(&self, into: &mut impl Extend<local::Place>) -> usize {
         if !self.inbox_filled.load(Ordering::Acquire) {
             return 0;
         }

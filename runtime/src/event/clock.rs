@@ -21,6 +21,12 @@ pub fn now() -> Timestamp {
     Timestamp(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
 }
 
+/// The present moment as of the system's last tick, a few milliseconds ago: for a quarter of [`now`]'s price.
+pub(crate) fn recently() -> Timestamp {
+    let time = clock_gettime(ClockId::MonotonicCoarse);
+    Timestamp(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
+}
+
 /// One moment, read on both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {

@@ -5,13 +5,13 @@
 use loom::sync::Arc;
 use loom::thread;
 
-use super::word::{End, Ended, Place, WaitWord};
+use super::word::{Allow, End, Ended, Place, WaitWord};
 
 /// What the owner's carrier and the enders did, taken together.
 fn play(place: Place) {
     loom::model(move || {
         let word = Arc::new(WaitWord::new());
-        let epoch = word.prepare();
+        let epoch = word.prepare(Allow::NOTHING);
         let enders: Vec<_> = [End::Done, End::Timeout]
             .into_iter()
             .map(|end| {

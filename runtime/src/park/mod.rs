@@ -31,8 +31,9 @@ pub(crate) use word::{End, Place};
 
 use crate::carrier::Local;
 use crate::current;
-use crate::event::{self, Operation, Subject, Timestamp, WaitOutcome};
+use crate::event::{self, Operation, Subject, WaitOutcome};
 use crate::pin;
+use word::Allow;
 
 /// A queue that offers wake-ones and can give an unaccepted one to another waiter.
 ///
@@ -161,9 +162,43 @@ pub fn undeclared_thread() -> u64 {
 
 /// Begins a wait of the calling thread.
 pub(crate) fn prepare() -> Waiter {
+    begin(may_be_cancelled())
+}
+
+/// [`prepare`] for [`wait_lending`].
+pub(crate) fn prepare_lending() -> Waiter {
+    begin(Allow::NOTHING)
+}
+
+fn begin(allow: Allow) -> Waiter {
     let record = current::record();
-    let epoch = record.word.prepare();
+    let epoch = record.word.prepare(allow);
     Waiter { record, epoch }
+}
+
+/// Shutdown ends no wait of a thread that has foreign frames on its stack, or that unwinds already.
+fn may_be_cancelled() -> Allow {
+    if pin::is_held_by_native() || std::thread::panicking() {
+        Allow::NOTHING
+    } else {
+        Allow::CANCEL
+    }
+}
+
+/// Waits for the park permit and takes it. An interrupt ends the wait and stays set.
+pub(crate) fn park(deadline: Option<Instant>, at: &'static Location<'static>) {
+    let waiter = begin(may_be_cancelled().and(Allow::PARK));
+    let record = Arc::clone(&waiter.record);
+    let wait = Wait {
+        deadline,
+        ..Wait::new(Operation::Park, at)
+    };
+    match self::wait(waiter, &wait) {
+        WaitOutcome::Interrupted => record.restore_interrupt(),
+        WaitOutcome::Done | WaitOutcome::Timeout => {
+            record.take_permit();
+        }
+    }
 }
 
 /// Waits until somebody ends the wait.
@@ -171,7 +206,7 @@ pub(crate) fn wait(waiter: Waiter, wait: &Wait) -> WaitOutcome {
     whole(waiter, wait, false)
 }
 
-/// [`wait`] for a wait that lends memory to others: shutdown never cancels it.
+/// [`wait`] for a wait that lends memory to others, begun by [`prepare_lending`]: shutdown never cancels it.
 pub(crate) fn wait_lending(waiter: Waiter, wait: &Wait) -> WaitOutcome {
     whole(waiter, wait, true)
 }
@@ -222,9 +257,8 @@ pub(crate) fn give_way(carrier: &Local) {
 /// The unwinding that shutdown raises in a virtual thread.
 pub(crate) struct Cancelled;
 
-/// Says what is waited for; returns the moment.
-fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: usize) -> Timestamp {
-    let now = event::now();
+/// Says what is waited for, and since when: to a few milliseconds, which a dump can do without and a switch cannot.
+fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: usize) {
     record.announce(Waiting {
         operation: wait.operation,
         at: wait.at,
@@ -233,30 +267,29 @@ fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: usize)
         timed: wait.deadline.is_some(),
         lends,
         epoch,
-        since: now.0,
+        since: event::recently().0,
         frame,
     });
-    now
 }
 
 /// Ends the wait at once if a permit, an interrupt or a cancel is there already.
-fn end_early(record: &Arc<Record>, epoch: u64, wait: &Wait, cancellable: bool) {
-    record.word.allow(
-        wait.interruptible || wait.operation == Operation::Park,
-        cancellable,
-    );
-    if wait.operation == Operation::Park && record.take_permit() {
+fn end_early(record: &Arc<Record>, epoch: u64, wait: &Wait) {
+    let is_park = wait.operation == Operation::Park;
+    if wait.interruptible {
+        record.word.allow_interrupts();
+    }
+    if is_park && record.take_permit() {
         record.end(epoch, End::Done);
-    } else if record.is_interrupted() && (wait.interruptible || wait.operation == Operation::Park) {
+    } else if (wait.interruptible || is_park) && record.is_interrupted() {
         record.end(epoch, End::Interrupted);
-    } else if cancellable && record.is_cancelled() {
+    } else if record.is_cancelled() && record.word.is_cancellable() {
         record.end(epoch, End::Cancelled);
     }
 }
 
 fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) -> End {
     announce(record, epoch, wait, lends, 0);
-    end_early(record, epoch, wait, false);
+    end_early(record, epoch, wait);
     let Kind::Os(parker) = &record.kind else {
         unreachable!("a virtual thread has a carrier")
     };
@@ -278,9 +311,8 @@ fn stop_virtual(
     spell: &mut Spell,
     lends: bool,
 ) -> End {
-    let since = announce(record, epoch, wait, lends, stack::frame_pointer());
-    let cancellable = !lends && !pin::is_held_by_native() && !std::thread::panicking();
-    end_early(record, epoch, wait, cancellable);
+    announce(record, epoch, wait, lends, stack::frame_pointer());
+    end_early(record, epoch, wait);
     if let Some(end) = record.word.ended() {
         return end;
     }
@@ -294,7 +326,7 @@ fn stop_virtual(
         )
     });
     match pin::effective() {
-        None => spans::out_of(|| carrier.park(record, epoch, wait.operation, since)),
+        None => spans::out_of(|| carrier.park(record, epoch, wait.operation)),
         Some(pin) => pinned::hold(carrier, record, epoch, &pin, spell),
     }
     if let Some(timer) = timer {

@@ -5,6 +5,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::Location;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
@@ -53,7 +54,7 @@ pub(crate) struct Virtual {
     /// Index of the carrier it lives on, once mounted.
     home: AtomicUsize,
     /// Its place in the home carrier's table of continuations.
-    slot: AtomicUsize,
+    place: AtomicU32,
     /// Where the frames of its stack may be, from its first mount.
     pub(crate) stack: OnceLock<std::ops::Range<usize>>,
     /// Its place in the runtime's registry.
@@ -106,7 +107,7 @@ impl Record {
         let virtual_part = Virtual {
             runtime,
             home: AtomicUsize::new(NO_HOME),
-            slot: AtomicUsize::new(0),
+            place: AtomicU32::new(0),
             stack: OnceLock::new(),
             registered: OnceLock::new(),
         };
@@ -162,19 +163,20 @@ impl Record {
     }
 
     /// Carrier: the first mount.
-    pub(crate) fn settle_on(&self, carrier: usize, slot: usize, stack: std::ops::Range<usize>) {
+    pub(crate) fn settle_on(&self, carrier: usize, place: u32, stack: std::ops::Range<usize>) {
         if let Kind::Virtual(part) = &self.kind {
             // A thread has one first mount.
             let _ = part.stack.set(stack);
-            part.slot.store(slot, Ordering::Relaxed);
+            part.place.store(place, Ordering::Relaxed);
             part.home.store(carrier, Ordering::Release);
         }
         self.started.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn slot(&self) -> usize {
+    /// Its place in the home carrier's table.
+    pub(crate) fn place(&self) -> u32 {
         self.as_virtual()
-            .map_or(0, |part| part.slot.load(Ordering::Relaxed))
+            .map_or(0, |part| part.place.load(Ordering::Relaxed))
     }
 
     pub(crate) fn has_started(&self) -> bool {
@@ -195,7 +197,7 @@ impl Record {
         match (ended, &self.kind) {
             (Ended::Missed, _) => return false,
             (Ended::Noted, _) => {}
-            (Ended::Schedule, Kind::Virtual(part)) => part.runtime.schedule(Arc::clone(self)),
+            (Ended::Schedule, Kind::Virtual(part)) => part.runtime.schedule(self),
             (Ended::Signal, Kind::Virtual(part)) => part.runtime.signal(self),
             (Ended::Schedule | Ended::Signal, Kind::Os(parker)) => parker.signal(),
         }
@@ -215,18 +217,15 @@ impl Record {
 
     /// Takes the park permit, if there is one.
     pub(crate) fn take_permit(&self) -> bool {
-        self.permit.swap(false, Ordering::SeqCst)
+        self.permit.load(Ordering::SeqCst) && self.permit.swap(false, Ordering::SeqCst)
     }
 
     /// `unpark`: gives the permit, and ends a `park` that is under way.
     pub(crate) fn unpark(self: &Arc<Self>) {
         self.permit.store(true, Ordering::SeqCst);
-        // `park` announces itself here before it looks for the permit, so either it sees the permit or
-        // this sees the announcement.
-        let waiting = *self.waiting.lock();
-        if let Some(waiting) = waiting.filter(|waiting| waiting.operation == Operation::Park) {
-            self.end(waiting.epoch, End::Done);
-        }
+        // `park` begins its wait before it looks for the permit, so either it sees the permit or this sees
+        // the wait.
+        self.act(self.word.end_park());
     }
 
     /// Sets the interrupt flag and ends a wait that allows it.

@@ -1,11 +1,11 @@
 //! The wait word, step by step.
 
-use super::word::{End, Ended, Place, WaitWord};
+use super::word::{Allow, End, Ended, Place, WaitWord};
 
 #[test]
 fn a_wake_before_the_stop_is_kept() {
     let word = WaitWord::new();
-    let epoch = word.prepare();
+    let epoch = word.prepare(Allow::NOTHING);
     assert_eq!(word.end(epoch, End::Done), Ended::Noted);
     assert_eq!(word.settle(epoch, Place::Unmounted), Err(End::Done));
 }
@@ -13,7 +13,7 @@ fn a_wake_before_the_stop_is_kept() {
 #[test]
 fn exactly_one_end_wins() {
     let word = WaitWord::new();
-    let epoch = word.prepare();
+    let epoch = word.prepare(Allow::NOTHING);
     word.settle(epoch, Place::Unmounted)
         .expect("nobody ended it");
     assert_eq!(word.end(epoch, End::Timeout), Ended::Schedule);
@@ -24,9 +24,9 @@ fn exactly_one_end_wins() {
 #[test]
 fn an_old_epoch_misses() {
     let word = WaitWord::new();
-    let first = word.prepare();
+    let first = word.prepare(Allow::NOTHING);
     word.close();
-    let second = word.prepare();
+    let second = word.prepare(Allow::NOTHING);
     assert_ne!(first, second);
     assert_eq!(word.end(first, End::Done), Ended::Missed);
     assert_eq!(word.ended(), None);
@@ -35,9 +35,9 @@ fn an_old_epoch_misses() {
 #[test]
 fn an_interrupt_ends_only_waits_that_allow_it() {
     let word = WaitWord::new();
-    let epoch = word.prepare();
+    let epoch = word.prepare(Allow::NOTHING);
     assert_eq!(word.end_any(End::Interrupted), Ended::Missed);
-    word.allow(true, false);
+    word.allow_interrupts();
     word.settle(epoch, Place::Held).expect("nobody ended it");
     assert_eq!(word.end_any(End::Cancelled), Ended::Missed);
     assert_eq!(word.end_any(End::Interrupted), Ended::Signal);

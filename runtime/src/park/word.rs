@@ -34,7 +34,27 @@ const PHASE: u64 = 0b1111;
 const INTERRUPTIBLE: u64 = 1 << 4;
 /// Shutdown may end this wait.
 const CANCELLABLE: u64 = 1 << 5;
-const EPOCH_ONE: u64 = 1 << 6;
+/// It is a `park`: `unpark` may end it.
+const PARK: u64 = 1 << 6;
+const EPOCH_ONE: u64 = 1 << 7;
+
+/// Who may end a wait besides those who were given its epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Allow(u64);
+
+impl Allow {
+    /// Nobody.
+    pub(crate) const NOTHING: Self = Self(0);
+    /// Shutdown.
+    pub(crate) const CANCEL: Self = Self(CANCELLABLE);
+    /// `unpark` and interrupts.
+    pub(crate) const PARK: Self = Self(PARK | INTERRUPTIBLE);
+
+    /// Both.
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
 
 /// How a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,20 +104,27 @@ impl WaitWord {
     }
 
     /// Owner: begins a wait and returns its epoch.
-    pub(crate) fn prepare(&self) -> u64 {
+    pub(crate) fn prepare(&self, allow: Allow) -> u64 {
         // Only the owner leaves IDLE or an ended phase, so load and store need not be one step; SeqCst
         // orders the store before the owner's re-check of what it waits for.
         let epoch = (self.0.load(Ordering::Relaxed) / EPOCH_ONE + 1) * EPOCH_ONE;
-        self.0.store(epoch | PREPARED, Ordering::SeqCst);
+        self.0.store(epoch | allow.0 | PREPARED, Ordering::SeqCst);
         epoch
     }
 
-    /// Owner: lets interrupts or shutdown end this wait from now on.
-    pub(crate) fn allow(&self, interrupt: bool, cancel: bool) {
-        let bits = u64::from(interrupt) * INTERRUPTIBLE + u64::from(cancel) * CANCELLABLE;
-        if bits != 0 {
-            self.0.fetch_or(bits, Ordering::SeqCst);
-        }
+    /// Owner: lets interrupts end this wait from now on.
+    pub(crate) fn allow_interrupts(&self) {
+        self.0.fetch_or(INTERRUPTIBLE, Ordering::SeqCst);
+    }
+
+    /// Owner: may shutdown end this wait?
+    pub(crate) fn is_cancellable(&self) -> bool {
+        self.0.load(Ordering::Relaxed) & CANCELLABLE != 0
+    }
+
+    /// Anybody: ends the `park` that is under way, if there is one.
+    pub(crate) fn end_park(&self) -> Ended {
+        self.end_where(End::Done, |seen| seen & PARK != 0)
     }
 
     /// Owner or its carrier: the thread stops now. An error is the end that came first.

@@ -309,11 +309,11 @@ impl Shared {
     }
 
     /// A parked thread's wait has ended: it goes to its home carrier's run queue.
-    pub(crate) fn schedule(&self, record: Arc<Record>) {
+    pub(crate) fn schedule(&self, record: &Record) {
         let Some(home) = record.home() else { return };
         match current::carrier_in(self).filter(|local| local.id() == home) {
-            Some(local) => local.push_ready(record),
-            None => self.carrier(home).deliver(record),
+            Some(local) => local.push_ready(record.place()),
+            None => self.carrier(home).deliver(record.place()),
         }
     }
 

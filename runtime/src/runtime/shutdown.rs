@@ -106,7 +106,7 @@ fn sort_in(shared: &Shared, record: &Arc<Record>, before: ThreadInfo, report: &m
 /// Waits until all have ended; false at the deadline.
 fn wait_for_ends(shared: &Shared, records: &[Arc<Record>], deadline: Instant) -> bool {
     loop {
-        let waiter = park::prepare();
+        let waiter = park::prepare_lending();
         shared.watching_ends.lock().push(waiter.clone());
         if records.iter().all(|record| record.has_ended()) {
             return true;

@@ -224,7 +224,7 @@ pub(super) fn wait_for_end(
 /// Waits for the end of a thread that borrows from the caller: neither interrupts nor shutdown end it early.
 pub(super) fn wait_for_end_lending(record: &Arc<Record>, at: &'static Location<'static>) {
     loop {
-        let waiter = park::prepare();
+        let waiter = park::prepare_lending();
         if !record.add_joiner(&waiter) {
             return;
         }

@@ -163,7 +163,7 @@ fn sleep_at(
 /// Unmounts, unless pinned.
 #[track_caller]
 pub fn park() {
-    park_at(None, Location::caller());
+    park::park(None, Location::caller());
 }
 
 /// [`park`] for at most `timeout`.
@@ -173,20 +173,5 @@ pub fn park() {
 /// Unmounts, unless pinned.
 #[track_caller]
 pub fn park_timeout(timeout: Duration) {
-    park_at(deadline_in(timeout), Location::caller());
-}
-
-fn park_at(deadline: Option<Instant>, at: &'static Location<'static>) {
-    let record = current::record();
-    let wait = Wait {
-        deadline,
-        ..Wait::new(Operation::Park, at)
-    };
-    let outcome = park::wait(park::prepare(), &wait);
-    match outcome {
-        WaitOutcome::Interrupted => record.restore_interrupt(),
-        WaitOutcome::Done | WaitOutcome::Timeout => {
-            record.take_permit();
-        }
-    }
+    park::park(deadline_in(timeout), Location::caller());
 }

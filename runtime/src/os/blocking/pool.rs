@@ -99,7 +99,7 @@ impl Drop for Job {
 impl Completion {
     /// Returns when the job is gone. Lends: nothing else ends this wait.
     pub(crate) fn wait_lending(&self, at: &'static Location<'static>) {
-        while let Some(waiter) = self.waiter() {
+        while let Some(waiter) = self.waiter(park::prepare_lending()) {
             park::wait_lending(waiter, &Wait::new(Operation::Blocking, at));
         }
         self.report_queueing();
@@ -107,7 +107,7 @@ impl Completion {
 
     /// Returns when the job is gone, or with false if the waiting thread was interrupted first.
     pub(super) fn wait_interruptibly(&self, at: &'static Location<'static>) -> bool {
-        while let Some(waiter) = self.waiter() {
+        while let Some(waiter) = self.waiter(park::prepare()) {
             let wait = Wait {
                 interruptible: true,
                 ..Wait::new(Operation::Blocking, at)
@@ -143,9 +143,8 @@ impl Completion {
         });
     }
 
-    /// Begins a wait for the end; `None` if it has come.
-    fn waiter(&self) -> Option<Waiter> {
-        let waiter = park::prepare();
+    /// Lets `waiter` wait for the end; `None` if it has come.
+    fn waiter(&self, waiter: Waiter) -> Option<Waiter> {
         let mut end = self.0.lock();
         if end.ended {
             return None;
