@@ -62,7 +62,16 @@ struct Side {
     /// An attempt that takes little does not prove that nothing is left: the other end is gone, so that the
     /// descriptor stays ready without a further edge, or urgent data was seen.
     unclear: AtomicBool,
-    waiters: Mutex<Vec<Waiter>>,
+    /// Somebody waits for an edge: most edges are nobody's, since each event tells of both directions.
+    awaited: AtomicBool,
+    waiters: Mutex<Waiters>,
+}
+
+/// Hardly ever more than one.
+#[derive(Default)]
+struct Waiters {
+    first: Option<Waiter>,
+    others: Vec<Waiter>,
 }
 
 /// A descriptor's registrations with the carriers that have waited for it.
@@ -200,9 +209,19 @@ impl Source {
 
     /// The next edge wakes `waiter`.
     pub(crate) fn enlist(&self, direction: Direction, waiter: &Waiter) {
-        let mut waiters = self.0[direction as usize].waiters.lock();
-        waiters.retain(Waiter::is_current);
-        waiters.push(waiter.clone());
+        let side = &self.0[direction as usize];
+        side.awaited.store(true, Ordering::Relaxed);
+        let mut waiters = side.waiters.lock();
+        if waiters
+            .first
+            .as_ref()
+            .is_none_or(|first| !first.is_current())
+        {
+            waiters.first = Some(waiter.clone());
+        } else {
+            waiters.others.retain(Waiter::is_current);
+            waiters.others.push(waiter.clone());
+        }
     }
 }
 
@@ -212,7 +231,12 @@ impl Side {
         if lasting {
             self.unclear.store(true, Ordering::Relaxed);
         }
-        for waiter in self.waiters.lock().drain(..) {
+        if !self.awaited.load(Ordering::Relaxed) {
+            return;
+        }
+        self.awaited.store(false, Ordering::Relaxed);
+        let Waiters { first, others } = std::mem::take(&mut *self.waiters.lock());
+        for waiter in first.into_iter().chain(others) {
             waiter.wake();
         }
     }
