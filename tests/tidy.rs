@@ -237,3 +237,34 @@ fn nothing_is_left_unfinished() {
     }
     complain("these lines announce unfinished work", &offenders);
 }
+
+/// Functions that users call, of the parts that wait, and whether they may unmount: nobody should have to guess.
+#[test]
+fn every_function_that_may_wait_says_so() {
+    let mut offenders = Vec::new();
+    for path in files("rs") {
+        let is_meant = ["runtime/src/sync", "runtime/src/task"]
+            .iter()
+            .any(|folder| path.starts_with(folder));
+        if !is_meant || path.components().any(|part| part.as_os_str() == "tests") {
+            continue;
+        }
+        let text = read(&path);
+        let mut is_told = false;
+        for (number, line) in text.lines().map(str::trim_start).enumerate() {
+            let function = ["pub fn ", "pub const fn "]
+                .iter()
+                .find_map(|start| line.strip_prefix(start));
+            match function {
+                // What macros name is no API.
+                Some(name) if !is_told && !name.starts_with("__") => {
+                    offenders.push(format!("{}:{}: {line}", path.display(), number + 1));
+                }
+                _ => {}
+            }
+            is_told = line.starts_with("/// # Pinning")
+                || is_told && (line.starts_with("///") || line.starts_with("#["));
+        }
+    }
+    complain("these functions have no `# Pinning` section", &offenders);
+}

@@ -21,7 +21,7 @@ use crate::primitive::{AtomicBool, Ordering, fence};
 
 /// As in the runtime.
 pub(crate) trait PassOn: Send + Sync {
-    fn pass_on(&self, waiter: u64);
+    fn pass_on(self: Arc<Self>, waiter: u64);
 }
 
 /// Mounts one thread at a time.
@@ -171,20 +171,28 @@ impl Carrier {
 }
 
 impl Waiter {
-    pub(crate) fn offer(&self, queue: &Arc<dyn PassOn>) -> bool {
-        let woke = self.record.end(self.epoch, End::Done);
-        if woke && let Some(home) = &self.record.home {
+    pub(crate) fn offer(self, queue: Arc<dyn PassOn>) -> bool {
+        let woke = self.wake();
+        if woke && let Some(home) = self.record.home.clone() {
             home.add_offer(Offer {
-                waiter: self.clone(),
-                queue: Arc::clone(queue),
+                waiter: self,
+                queue,
             });
         }
         woke
     }
 
+    pub(crate) fn wake(&self) -> bool {
+        self.record.end(self.epoch, End::Done)
+    }
+
     pub(crate) fn is_stranded(&self) -> bool {
         let stuck = |home: &Arc<Carrier>| home.is_stuck.load(Ordering::Relaxed);
         self.record.word.is_unmounted() && self.record.home.as_ref().is_some_and(stuck)
+    }
+
+    pub(crate) fn is_current(&self) -> bool {
+        self.record.word.is_open(self.epoch)
     }
 
     pub(crate) fn thread(&self) -> u64 {

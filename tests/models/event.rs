@@ -7,6 +7,7 @@ use std::fmt;
 pub(crate) enum Operation {
     Lock,
     Semaphore,
+    Channel,
 }
 
 /// The thing waited for.

@@ -1,10 +1,12 @@
-//! Loom models of the wait queue and of the locks on it: the runtime's own sources, run under every
+//! Loom models of the wait queue, of the locks and channels on it, and of a scope's cancellation: the runtime's own sources, run under every
 //! interleaving (with few preemptions) of a few threads.
 //!
 //! `sync/` includes the sources as they are; `door.rs` stands for `park`, with carriers that mount one thread at
 //! a time, pin, and revoke wake-ones as the real ones do. A wake-up that is lost leaves all threads of a model
 //! waiting, which loom reports as a deadlock.
 
+mod cancel;
+mod channels;
 mod event;
 mod locks;
 mod notices;
@@ -14,6 +16,8 @@ mod permits;
 mod primitive;
 mod stranded;
 mod sync;
+mod task;
+mod thread;
 
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use crate::sync::raw::condition::RawCondition;
 use crate::{model, on};
 
 /// A number under a lock, and its condition.
-struct Counter {
+pub(crate) struct Counter {
     guarded: Guarded,
     changed: RawCondition,
     /// Relaxed throughout: the lock orders it.
@@ -18,7 +18,7 @@ struct Counter {
 }
 
 impl Counter {
-    fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         let counter = Self {
             guarded: guarded(false),
             changed: RawCondition::new(),
@@ -36,14 +36,14 @@ impl Counter {
         self.count.store(count, Ordering::Relaxed);
     }
 
-    fn add(&self) {
+    pub(crate) fn add(&self) {
         let held = hold(&self.guarded);
         self.set(self.count() + 1);
         drop(held);
         self.changed.notify_one();
     }
 
-    fn take(&self) {
+    pub(crate) fn take(&self) {
         let mut held = hold(&self.guarded);
         while self.count() == 0 {
             let waited = held.wait(&self.changed, &mut Attempt::new(Operation::Lock));

@@ -68,6 +68,12 @@ pub(crate) mod constant {
     }
 
     impl<T> Mutex<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self {
+                lock: loom::sync::Mutex::new(value),
+            }
+        }
+
         pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
             MutexGuard {
                 guard: self

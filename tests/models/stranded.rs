@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
+use crate::channels::{buffer, receive};
 use crate::locks::{Guarded, guarded, hold};
+use crate::notices::Counter;
 use crate::permits::semaphore;
 use crate::sync::Semaphore;
 use crate::{Thread, model, on, park};
@@ -73,6 +75,60 @@ impl Shape {
             shape.mark.add_permits(1);
         })
     }
+}
+
+/// What comes once for each of the two waiters: a message, or a notice.
+#[derive(Clone, Copy)]
+enum Comes {
+    Message,
+    Notice,
+}
+
+impl Comes {
+    /// Its waiters and its bringer, in the hard shape.
+    fn threads(self) -> Vec<Thread> {
+        let (begin, mark) = (semaphore(0), semaphore(0));
+        let buffer = buffer(None);
+        let counter = Counter::new();
+        let (sends, adds) = (Arc::clone(&buffer), Arc::clone(&counter));
+        let bring = move || match self {
+            Self::Message => sends.try_send(()).expect("no limit"),
+            Self::Notice => adds.add(),
+        };
+        let (started, marked) = (Arc::clone(&begin), Arc::clone(&mark));
+        let mut threads = vec![on(0, move || {
+            started.acquire().forget();
+            bring();
+            park::pinned(|| marked.acquire().forget());
+            // For the one that was passed over.
+            bring();
+        })];
+        threads.extend([0, 1].map(|home| {
+            let (begin, mark) = (Arc::clone(&begin), Arc::clone(&mark));
+            let (buffer, counter) = (Arc::clone(&buffer), Arc::clone(&counter));
+            on(home, move || {
+                if home == 0 {
+                    begin.add_permits(1);
+                }
+                match self {
+                    Self::Message => assert!(receive(&buffer).is_some()),
+                    Self::Notice => counter.take(),
+                }
+                mark.add_permits(1);
+            })
+        }));
+        threads
+    }
+}
+
+#[test]
+fn a_message_goes_past_a_waiter_that_is_stranded_after_its_wake() {
+    model(1, 2, || Comes::Message.threads());
+}
+
+#[test]
+fn a_notice_goes_past_a_waiter_that_is_stranded_after_its_wake() {
+    model(1, 2, || Comes::Notice.threads());
 }
 
 #[test]

@@ -41,7 +41,7 @@ use word::Allow;
 /// mounted. When that waiter's carrier pins or blocks first, `pass_on` must wake another waiter as well.
 pub(crate) trait PassOn: Send + Sync {
     /// The thread `waiter` was offered a wake and may not run soon.
-    fn pass_on(&self, waiter: u64);
+    fn pass_on(self: Arc<Self>, waiter: u64);
 }
 
 /// One wait of one thread.
@@ -63,12 +63,13 @@ impl Waiter {
     }
 
     /// [`wake`](Self::wake) for a wake-one: a token that `queue` gets back if the thread cannot accept it soon.
-    pub(crate) fn offer(&self, queue: &Arc<dyn PassOn>) -> bool {
+    pub(crate) fn offer(self, queue: Arc<dyn PassOn>) -> bool {
         let woke = self.wake();
         if woke && let (Some(part), Some(home)) = (self.record.as_virtual(), self.record.home()) {
-            part.runtime.carrier(home).add_offer(Offer {
-                waiter: self.clone(),
-                queue: Arc::clone(queue),
+            let carrier = Arc::clone(part.runtime.carrier(home));
+            carrier.add_offer(Offer {
+                waiter: self,
+                queue,
             });
         }
         woke

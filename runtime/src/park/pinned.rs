@@ -65,10 +65,16 @@ pub(super) fn hold(
 
 impl Spell {
     /// At the end of the operation: reports it if it was pinned for at least the threshold.
+    #[inline]
     pub(crate) fn report(&mut self, wait: &Wait) {
-        if cfg!(vt_detector_off) {
-            return;
+        // Most operations were not pinned, and many did not even wait.
+        if self.waited.is_some() && !cfg!(vt_detector_off) {
+            self.report_waited(wait);
         }
+    }
+
+    #[cold]
+    fn report_waited(&mut self, wait: &Wait) {
         let (Some(waited), Some(carrier)) = (self.waited.take(), current::carrier()) else {
             return;
         };

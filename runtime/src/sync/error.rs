@@ -74,6 +74,10 @@ impl WaitTimeoutResult {
     }
 
     /// Did the time-out end the wait?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.timed_out

@@ -9,15 +9,18 @@
 //! | port std code | [`Mutex`], [`RwLock`], [`Condvar`], [`Barrier`], [`Once`], [`OnceLock`], [`LazyLock`], [`mpsc`] |
 //! | port parking_lot code | [`parking_lot`] |
 //! | hold a lock over waits, re-enter it, name it in events | [`ReentrantLock`] with [`Condition`] |
+//! | send from many threads to many, wait for several channels | [`channel`] |
 //! | keep what belongs to an OS thread on it | [`Monitor`] |
 //! | repair a `Monitor` that pins | [`ReentrantMonitor`] |
 //! | limit how many do a thing at once | [`Semaphore`] |
 //! | wait for a number of things | [`CountDownLatch`] |
 
+pub mod channel;
 mod condvar;
 mod error;
 mod latch;
 mod monitor;
+#[path = "channel/mpsc/mod.rs"]
 pub mod mpsc;
 mod mutex;
 mod once;

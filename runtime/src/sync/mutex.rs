@@ -62,6 +62,10 @@ impl<T> Mutex<T> {
 
     /// The value, without a mutex.
     ///
+    /// # Pinning
+    ///
+    /// Never waits.
+    ///
     /// # Errors
     ///
     /// The value all the same, if a thread panicked while it held the mutex.
@@ -127,17 +131,29 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Did a thread panic while it held the mutex?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[inline]
     pub fn is_poisoned(&self) -> bool {
         self.poison.is_set()
     }
 
     /// Forgets that a thread panicked while it held the mutex.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn clear_poison(&self) {
         self.poison.clear();
     }
 
     /// The value; having the mutex to oneself needs no locking.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     ///
     /// # Errors
     ///

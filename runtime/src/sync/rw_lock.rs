@@ -62,6 +62,10 @@ impl<T> RwLock<T> {
 
     /// The value, without a lock.
     ///
+    /// # Pinning
+    ///
+    /// Never waits.
+    ///
     /// # Errors
     ///
     /// The value all the same, if a writer panicked.
@@ -154,17 +158,29 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Did a writer panic?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[inline]
     pub fn is_poisoned(&self) -> bool {
         self.poison.is_set()
     }
 
     /// Forgets that a writer panicked.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn clear_poison(&self) {
         self.poison.clear();
     }
 
     /// The value; having the lock to oneself needs no locking.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     ///
     /// # Errors
     ///

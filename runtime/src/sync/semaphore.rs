@@ -180,11 +180,19 @@ impl Semaphore {
     }
 
     /// How many permits are free at this moment.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn available_permits(&self) -> u64 {
         self.word.load(Ordering::Relaxed) / ONE_PERMIT
     }
 
     /// How many threads wait at this moment.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn waiting(&self) -> usize {
         self.queue.lock_if_used().map_or(0, |line| line.len())
     }
@@ -249,8 +257,14 @@ impl Semaphore {
             drop(line);
             attempt.wait(waiter, 0)?;
             was_called = true;
-            waiter = park::prepare();
             line = self.queue.lock();
+            if self.subtract(count, false) {
+                place.settle(&mut line);
+                self.publish(&line);
+                self.call_next(line);
+                return Ok(self.permit(count));
+            }
+            waiter = park::prepare();
             place.rejoin(&mut line, waiter.clone());
         }
     }
@@ -296,6 +310,10 @@ impl Semaphore {
 
 impl Permit<'_> {
     /// Keeps the permits for ever: the semaphore has that many less.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn forget(self) {
         std::mem::forget(self);
     }

@@ -86,6 +86,10 @@ impl Executor {
     }
 
     /// Runs its tasks on that runtime.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[must_use]
     pub fn on(mut self, runtime: &Runtime) -> Self {
         self.runtime = Some(runtime.clone());

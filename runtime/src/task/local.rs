@@ -120,11 +120,19 @@ impl<T: 'static> LocalKey<T> {
 
 impl<T: 'static> LocalKey<Cell<T>> {
     /// Sets the thread's value.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn set(&'static self, value: T) {
         self.with(|cell| cell.set(value));
     }
 
     /// The thread's value.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get(&'static self) -> T
     where
         T: Copy,
@@ -133,6 +141,10 @@ impl<T: 'static> LocalKey<Cell<T>> {
     }
 
     /// The thread's value, leaving the default.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -141,6 +153,10 @@ impl<T: 'static> LocalKey<Cell<T>> {
     }
 
     /// The thread's value, leaving another one.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
     }
@@ -148,21 +164,37 @@ impl<T: 'static> LocalKey<Cell<T>> {
 
 impl<T: 'static> LocalKey<RefCell<T>> {
     /// Calls `f` with the thread's value, borrowed.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn with_borrow<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         self.with(|cell| f(&cell.borrow()))
     }
 
     /// Calls `f` with the thread's value, mutably borrowed.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn with_borrow_mut<R>(&'static self, f: impl FnOnce(&mut T) -> R) -> R {
         self.with(|cell| f(&mut cell.borrow_mut()))
     }
 
     /// Sets the thread's value.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn set(&'static self, value: T) {
         self.with(|cell| cell.replace(value));
     }
 
     /// The thread's value, leaving the default.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn take(&'static self) -> T
     where
         T: Default,
@@ -171,6 +203,10 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     }
 
     /// The thread's value, leaving another one.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))
     }

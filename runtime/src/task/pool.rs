@@ -97,6 +97,10 @@ pub struct PoolMetrics {
 
 impl<T, E> Pool<T, E> {
     /// A pool of things that `make` makes: 10 at most, until told otherwise.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn builder(make: impl Fn() -> Result<T, E> + Send + Sync + 'static) -> PoolBuilder<T, E> {
         let settings = Settings {
             make: Box::new(make),
@@ -184,24 +188,40 @@ impl<T, E> Pool<T, E> {
 
 impl<T, E> PoolBuilder<T, E> {
     /// At most that many things.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn max_size(mut self, things: u32) -> Self {
         self.settings.max_size = things;
         self
     }
 
     /// A thing that was used before is lent again only if `check` says so, else dropped.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn check(mut self, check: impl Fn(&mut T) -> bool + Send + Sync + 'static) -> Self {
         self.settings.check = Some(Box::new(check));
         self
     }
 
     /// Who asks waits for at most that long.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn wait(mut self, at_most: Duration) -> Self {
         self.settings.wait = Some(at_most);
         self
     }
 
     /// The pool; nothing is made yet.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     ///
     /// # Panics
     ///
@@ -230,6 +250,10 @@ impl<T, E> PoolBuilder<T, E> {
 
 impl<T, E> Pooled<'_, T, E> {
     /// Takes the thing out of the pool, which may make another one in its place.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[must_use]
     pub fn take(mut self) -> T {
         self.thing

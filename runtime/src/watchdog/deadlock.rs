@@ -140,7 +140,12 @@ fn follow(shared: &Shared, record: &Arc<Record>) -> Option<(Edge, Arc<Record>)> 
 fn has_owner(operation: Operation) -> bool {
     matches!(
         operation,
-        Operation::Lock | Operation::MonitorEnter | Operation::Join
+        Operation::Lock
+            | Operation::MonitorEnter
+            | Operation::Join
+            // An owner is announced only while the lock is taken back.
+            | Operation::MonitorWait
+            | Operation::Condition
     )
 }
 

@@ -1,5 +1,6 @@
 //! The runtime's sources, as they are; only `raw/attempt.rs` is the models' own.
 
+pub(crate) mod channel;
 pub(crate) mod raw;
 #[path = "../../../runtime/src/sync/semaphore.rs"]
 #[expect(

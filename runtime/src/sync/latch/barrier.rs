@@ -112,6 +112,10 @@ impl Barrier {
 
 impl BarrierWaitResult {
     /// True for exactly one thread of each round.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.is_leader

@@ -62,6 +62,10 @@ impl CountDownLatch {
     }
 
     /// How many count-downs are left.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count.load(Ordering::Acquire)

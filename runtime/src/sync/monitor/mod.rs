@@ -73,6 +73,10 @@ impl<T> Monitor<T> {
     }
 
     /// The value, without a monitor.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn into_inner(self) -> T {
         self.cell.into_inner()
     }
@@ -204,11 +208,19 @@ impl<T: ?Sized> Monitor<T> {
     }
 
     /// How many guards of the monitor the calling thread has.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn hold_count(&self) -> u32 {
         self.raw().depth()
     }
 
     /// The value; having the monitor to oneself needs no entering.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get_mut(&mut self) -> &mut T {
         self.cell.get_mut()
     }

@@ -104,6 +104,10 @@ impl Once {
     }
 
     /// Has a closure run to its end?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[inline]
     #[must_use]
     pub fn is_completed(&self) -> bool {
@@ -222,6 +226,10 @@ impl Drop for Outcome<'_> {
 
 impl OnceState {
     /// Did an earlier closure panic?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     #[must_use]
     pub fn is_poisoned(&self) -> bool {
         self.poisoned

@@ -46,6 +46,10 @@ impl<T> OnceLock<T> {
     }
 
     /// The value; having the cell to oneself needs no waiting.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut()
     }
@@ -114,11 +118,19 @@ impl<T> OnceLock<T> {
     }
 
     /// The value, without a cell.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn into_inner(self) -> Option<T> {
         self.value.into_inner()
     }
 
     /// The value, leaving the cell empty.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn take(&mut self) -> Option<T> {
         std::mem::take(self).into_inner()
     }

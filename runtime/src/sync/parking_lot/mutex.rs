@@ -37,6 +37,10 @@ pub struct MappedMutexGuard<'a, T: ?Sized> {
 }
 
 /// An unlocked mutex around `value`, as [`Mutex::new`].
+///
+/// # Pinning
+///
+/// Never waits.
 #[must_use]
 pub const fn const_mutex<T>(value: T) -> Mutex<T> {
     Mutex::new(value)
@@ -56,6 +60,10 @@ impl<T> Mutex<T> {
     }
 
     /// The value, without a mutex.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn into_inner(self) -> T {
         self.inner.into_inner()
     }
@@ -136,11 +144,19 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     /// Is it locked at this moment?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn is_locked(&self) -> bool {
         self.inner.raw().owner() != 0
     }
 
     /// The value; having the mutex to oneself needs no locking.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }
@@ -164,6 +180,10 @@ impl<T: ?Sized> Mutex<T> {
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Narrows the guard to a part of the value.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn map<U: ?Sized, F>(s: Self, f: F) -> MappedMutexGuard<'a, U>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -174,6 +194,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 
     /// Narrows the guard to a part of the value, if there is one.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     ///
     /// # Errors
     ///
@@ -230,6 +254,10 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
 impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
     /// Narrows the guard further.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn map<U: ?Sized, F>(s: Self, f: F) -> MappedMutexGuard<'a, U>
     where
         F: FnOnce(&mut T) -> &mut U,

@@ -26,6 +26,10 @@ pub struct ReentrantMutexGuard<'a, T: ?Sized> {
 }
 
 /// An unlocked mutex around `value`, as [`ReentrantMutex::new`].
+///
+/// # Pinning
+///
+/// Never waits.
 #[must_use]
 pub const fn const_reentrant_mutex<T>(value: T) -> ReentrantMutex<T> {
     ReentrantMutex::new(value)
@@ -45,6 +49,10 @@ impl<T> ReentrantMutex<T> {
     }
 
     /// The value, without a mutex.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn into_inner(self) -> T {
         self.lock.into_inner()
     }
@@ -99,16 +107,28 @@ impl<T: ?Sized> ReentrantMutex<T> {
     }
 
     /// Is it locked at this moment?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn is_locked(&self) -> bool {
         self.lock.is_locked()
     }
 
     /// Is it locked by the calling thread?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn is_owned_by_current_thread(&self) -> bool {
         self.lock.is_held()
     }
 
     /// The value; having the mutex to oneself needs no locking.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get_mut(&mut self) -> &mut T {
         self.lock.get_mut()
     }

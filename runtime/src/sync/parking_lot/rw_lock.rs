@@ -49,6 +49,10 @@ pub struct MappedRwLockWriteGuard<'a, T: ?Sized> {
 }
 
 /// A free lock around `value`, as [`RwLock::new`].
+///
+/// # Pinning
+///
+/// Never waits.
 #[must_use]
 pub const fn const_rwlock<T>(value: T) -> RwLock<T> {
     RwLock::new(value)
@@ -68,6 +72,10 @@ impl<T> RwLock<T> {
     }
 
     /// The value, without a lock.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn into_inner(self) -> T {
         self.inner.into_inner()
     }
@@ -184,16 +192,28 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     /// Is it locked in any way at this moment?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn is_locked(&self) -> bool {
         self.inner.raw().is_held(Access::Read)
     }
 
     /// Is it locked for writing at this moment?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn is_locked_exclusive(&self) -> bool {
         self.inner.raw().is_held(Access::Write)
     }
 
     /// The value; having the lock to oneself needs no locking.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get_mut(&mut self) -> &mut T {
         self.inner.get_mut()
     }
@@ -227,6 +247,10 @@ fn never_ends<H>(held: Result<H, GaveUp>) -> H {
 
 impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
     /// Narrows the guard to a part of the value.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn map<U: ?Sized, F>(s: Self, f: F) -> MappedRwLockReadGuard<'a, U>
     where
         F: FnOnce(&T) -> &U,
@@ -248,6 +272,10 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
     /// Narrows the guard to a part of the value.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn map<U: ?Sized, F>(s: Self, f: F) -> MappedRwLockWriteGuard<'a, U>
     where
         F: FnOnce(&mut T) -> &mut U,
@@ -280,6 +308,10 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 
 impl<'a, T: ?Sized> MappedRwLockReadGuard<'a, T> {
     /// Narrows the guard further.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn map<U: ?Sized, F>(s: Self, f: F) -> MappedRwLockReadGuard<'a, U>
     where
         F: FnOnce(&T) -> &U,
@@ -292,6 +324,10 @@ impl<'a, T: ?Sized> MappedRwLockReadGuard<'a, T> {
 
 impl<'a, T: ?Sized> MappedRwLockWriteGuard<'a, T> {
     /// Narrows the guard further.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
     pub fn map<U: ?Sized, F>(s: Self, f: F) -> MappedRwLockWriteGuard<'a, U>
     where
         F: FnOnce(&mut T) -> &mut U,

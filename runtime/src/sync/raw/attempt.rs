@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::carrier::current;
-use crate::event::{Operation, Subject};
+use crate::event::{Deadlock, DeadlockKind, Event, Operation, Subject};
 use crate::park::{self, End, Spell, Wait, Waiter};
 
 /// Why an operation ended without what it was for.
@@ -60,6 +60,16 @@ impl Attempt {
         self
     }
 
+    /// When it gives up.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.wait.deadline
+    }
+
+    /// Gives up at `deadline` from now on.
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.wait.deadline = deadline;
+    }
+
     /// Gives up when the thread is interrupted.
     pub(crate) fn interruptible(mut self) -> Self {
         self.wait.interruptible = true;
@@ -94,6 +104,8 @@ impl Attempt {
             End::Timeout => Err(GaveUp::Timeout),
             End::Interrupted => Err(GaveUp::Interrupted),
             End::Cancelled => park::raise_cancel(),
+            // It must get what it waits for; another wait of the cycle can be ended.
+            End::Deadlock if self.persists => Ok(()),
             End::Deadlock if self.checked => {
                 self.deadlock = Some(current::record().take_deadlock());
                 Err(GaveUp::Interrupted)
@@ -112,6 +124,31 @@ impl Drop for Attempt {
     fn drop(&mut self) {
         self.spell.report(&self.wait);
     }
+}
+
+/// The caller would wait for itself, for ever: reported as a deadlock of one thread, and a panic.
+#[cold]
+#[track_caller]
+pub(crate) fn refuse_self_wait(subject: Subject) -> ! {
+    let at = Location::caller();
+    let me = park::me();
+    let Some(carrier) = current::carrier() else {
+        panic!(
+            "deadlock: thread #{me} waits at {at} for {subject} of -> thread #{me}: it is not reentrant, use a \
+             ReentrantLock"
+        );
+    };
+    let hub = carrier.hub();
+    let (thread, lock) = (hub.thread_text(me), hub.subject_text(subject));
+    let cycle: Arc<str> = format!("{thread} waits at {at} for lock {lock} of -> {thread}").into();
+    hub.report(Event::PinnedDeadlock(Deadlock {
+        kind: DeadlockKind::SelfWait,
+        lock: Some(lock),
+        owner: Some(thread),
+        carriers: vec![carrier.id() as u64],
+        cycle: Arc::clone(&cycle),
+    }));
+    panic!("deadlock: {cycle}: it is not reentrant, use a ReentrantLock");
 }
 
 /// After a wait whose interface cannot tell of an interrupt: the flag stays for whoever asks next.

@@ -26,7 +26,7 @@ use std::time::Duration;
 use crate::event::Subject;
 use crate::park;
 use crate::primitive::constant::{AtomicU64, Instant, Ordering, spins};
-use crate::sync::raw::attempt::{Attempt, GaveUp};
+use crate::sync::raw::attempt::{self, Attempt, GaveUp};
 use crate::sync::raw::condition::GiveBack;
 use crate::sync::wait_queue::{Line, Place, WaitQueue};
 
@@ -85,7 +85,7 @@ impl Exclusive {
     #[track_caller]
     pub(crate) fn refuse_relock(&self, subject: Subject) {
         if self.is_mine() {
-            already_held(subject);
+            attempt::refuse_self_wait(subject);
         }
     }
 
@@ -125,7 +125,8 @@ impl Exclusive {
         if self.look_again(key) {
             return Ok(());
         }
-        let since = Instant::now();
+        // When it first came to a lock that others had won.
+        let mut lost: Option<Instant> = None;
         let mut line = self.queue.lock();
         let mut waiter = park::prepare();
         let place = Place::join(&self.queue, &mut line, waiter.clone(), 1);
@@ -142,11 +143,20 @@ impl Exclusive {
             drop(line);
             attempt.wait(waiter, owner(word))?;
             was_called = true;
-            waiter = park::prepare();
             line = self.queue.lock();
+            if self.take(key) {
+                place.settle(&mut line);
+                self.publish(&line);
+                return Ok(());
+            }
+            waiter = park::prepare();
             place.rejoin(&mut line, waiter.clone());
-            if since.elapsed() >= HAND_OVER_AFTER {
-                line.set_urgent(place.ticket());
+            match lost {
+                None => lost = Some(Instant::now()),
+                Some(since) if since.elapsed() >= HAND_OVER_AFTER => {
+                    line.set_urgent(place.ticket());
+                }
+                Some(_) => {}
             }
         }
     }
@@ -226,6 +236,10 @@ impl Exclusive {
             if owner(word) == 0 && self.take(key) {
                 return true;
             }
+            // Who waits already has looked before: the lock is held for long.
+            if word & QUEUED != 0 {
+                return false;
+            }
             for _ in 0..1 << look {
                 std::hint::spin_loop();
             }
@@ -252,16 +266,6 @@ impl Exclusive {
         }
         self.word.fetch_xor(change, Ordering::Relaxed) ^ change
     }
-}
-
-/// Waiting would never end.
-#[cold]
-#[track_caller]
-pub(super) fn already_held(subject: Subject) -> ! {
-    let me = park::me();
-    panic!(
-        "deadlock: thread #{me} -> {subject} -> thread #{me}: it is not reentrant, use a ReentrantLock"
-    )
 }
 
 impl GiveBack for Exclusive {

@@ -17,8 +17,7 @@
 use crate::event::Subject;
 use crate::park;
 use crate::primitive::constant::{AtomicU64, Ordering};
-use crate::sync::raw::attempt::{Attempt, GaveUp};
-use crate::sync::raw::exclusive::already_held;
+use crate::sync::raw::attempt::{self, Attempt, GaveUp};
 use crate::sync::wait_queue::{EVERYTHING, Line, Place, WaitQueue};
 
 const QUEUED: u64 = 1;
@@ -162,7 +161,7 @@ impl Shared {
     pub(crate) fn refuse_relock(&self, subject: Subject) {
         // Nobody but this thread writes or erases this thread's id.
         if self.writer.load(Ordering::Relaxed) == park::me() {
-            already_held(subject);
+            attempt::refuse_self_wait(subject);
         }
     }
 

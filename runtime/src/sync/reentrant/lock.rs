@@ -75,6 +75,10 @@ impl<T> ReentrantLock<T> {
     }
 
     /// The value, without a lock.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn into_inner(self) -> T {
         self.cell.into_inner()
     }
@@ -189,21 +193,37 @@ impl<T: ?Sized> ReentrantLock<T> {
     }
 
     /// Is the lock held by the calling thread?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn is_held(&self) -> bool {
         self.raw().is_mine()
     }
 
     /// How many guards of the lock the calling thread has.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn hold_count(&self) -> u32 {
         self.raw().depth()
     }
 
     /// Is the lock held by any thread at this moment?
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn is_locked(&self) -> bool {
         self.raw().owner() != 0
     }
 
     /// The value; having the lock to oneself needs no locking.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get_mut(&mut self) -> &mut T {
         self.cell.get_mut()
     }

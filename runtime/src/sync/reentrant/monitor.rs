@@ -56,6 +56,10 @@ impl<T> ReentrantMonitor<T> {
     }
 
     /// The value, without a monitor.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn into_inner(self) -> T {
         self.lock.into_inner()
     }
@@ -148,6 +152,10 @@ impl<T: ?Sized> ReentrantMonitor<T> {
     }
 
     /// The value; having the monitor to oneself needs no entering.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
     pub fn get_mut(&mut self) -> &mut T {
         self.lock.get_mut()
     }

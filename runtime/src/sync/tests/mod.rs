@@ -8,6 +8,7 @@ mod channels;
 mod interrupts;
 mod locks;
 mod monitors;
+mod select;
 mod shapes;
 mod stress;
 mod wake_rule;

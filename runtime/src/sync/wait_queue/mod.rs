@@ -24,13 +24,16 @@
 //! comes here.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 
 use crate::park::{PassOn, Waiter};
 use crate::primitive::constant::{Mutex, MutexGuard};
 
 /// What a waiter asks for that leaves no room for anybody else.
 pub(crate) const EVERYTHING: u64 = u64::MAX;
+
+/// No thread's id.
+const NOBODY: u64 = 0;
 
 /// See the module's documentation.
 pub(crate) struct WaitQueue {
@@ -72,8 +75,6 @@ pub(crate) struct Chosen<'a> {
 
 struct Shared {
     line: Mutex<Entries>,
-    /// Itself: who takes a call over may have to give it back in turn.
-    this: Weak<Shared>,
 }
 
 #[derive(Default)]
@@ -271,7 +272,7 @@ impl<'a> Line<'a> {
 
     /// Chooses from the front who can be served from `budget`, counting those who are on their way already.
     pub(crate) fn choose(&mut self, budget: u64) -> Chosen<'a> {
-        let (first, rest) = self.line.choose(budget, true);
+        let (first, rest) = self.line.choose(budget, true, NOBODY);
         Chosen {
             shared: self.shared,
             first,
@@ -279,9 +280,35 @@ impl<'a> Line<'a> {
         }
     }
 
+    /// [`choose`](Self::choose), but never that thread.
+    pub(crate) fn choose_others(&mut self, thread: u64, budget: u64) -> Chosen<'a> {
+        let (first, rest) = self.line.choose(budget, true, thread);
+        Chosen {
+            shared: self.shared,
+            first,
+            rest,
+        }
+    }
+
+    /// Chooses that one, unless it was chosen or has left, and gives the lock up.
+    pub(crate) fn choose_that(mut self, ticket: Ticket) -> Chosen<'a> {
+        Chosen {
+            shared: self.shared,
+            first: self.line.choose_that(ticket),
+            rest: Vec::new(),
+        }
+    }
+
+    /// Was that one called while it could not run, or got stranded after its call?
+    pub(crate) fn is_skipped(&self, ticket: Ticket) -> bool {
+        self.line
+            .index(ticket)
+            .is_some_and(|index| self.line.entries[index].state == State::Skipped)
+    }
+
     /// Chooses that many who were not chosen before, whoever else is on the way, and gives the lock up.
     pub(crate) fn choose_more(mut self, count: u64) -> Chosen<'a> {
-        let (first, rest) = self.line.choose(count, false);
+        let (first, rest) = self.line.choose(count, false, NOBODY);
         Chosen {
             shared: self.shared,
             first,
@@ -314,13 +341,37 @@ impl Entries {
         self.called += usize::from(state == State::Called);
     }
 
-    fn choose(&mut self, mut budget: u64, count_called: bool) -> (Option<Call>, Vec<Call>) {
+    fn choose_that(&mut self, ticket: Ticket) -> Option<Call> {
+        let index = self.index(ticket)?;
+        let entry = &self.entries[index];
+        let waiter = (entry.state == State::Waiting).then(|| entry.waiter.clone())?;
+        let stranded = waiter.is_stranded();
+        self.set_state(
+            ticket,
+            if stranded {
+                State::Skipped
+            } else {
+                State::Called
+            },
+        );
+        Some(Call { ticket, waiter })
+    }
+
+    fn choose(
+        &mut self,
+        mut budget: u64,
+        count_called: bool,
+        except: u64,
+    ) -> (Option<Call>, Vec<Call>) {
         let (mut first, mut rest) = (None, Vec::new());
         for entry in &mut self.entries {
             if budget == 0 {
                 break;
             }
             if entry.state == State::Skipped || (entry.state == State::Called && !count_called) {
+                continue;
+            }
+            if except != NOBODY && entry.waiter.thread() == except {
                 continue;
             }
             let stranded = entry.waiter.is_stranded();
@@ -369,7 +420,7 @@ impl Entries {
                 self.set_state(ticket, State::Skipped);
             }
         }
-        self.choose(budget, false)
+        self.choose(budget, false, NOBODY)
     }
 }
 
@@ -381,40 +432,37 @@ impl Chosen<'_> {
     /// Calls them, after the line was unlocked. Those whose wait has ended meanwhile are replaced by the next.
     pub(crate) fn call(self) {
         if self.first.is_some() {
-            self.shared.call(self.first, self.rest);
+            Shared::call(self.shared, self.first, self.rest);
         }
     }
 }
 
 impl Shared {
     fn new() -> Arc<Self> {
-        Arc::new_cyclic(|this| Self {
+        Arc::new(Self {
             line: Mutex::default(),
-            this: Weak::clone(this),
         })
     }
 
-    fn call(&self, mut first: Option<Call>, mut rest: Vec<Call>) {
-        let Some(queue) = self.this.upgrade() else {
-            return;
-        };
-        let queue: Arc<dyn PassOn> = queue;
+    fn call(this: &Arc<Self>, mut first: Option<Call>, mut rest: Vec<Call>) {
         while first.is_some() {
             let calls = first.take().into_iter().chain(rest.drain(..));
             let missed: Vec<Ticket> = calls
-                .filter(|call| !call.waiter.offer(&queue))
-                .map(|call| call.ticket)
+                .filter_map(|Call { ticket, waiter }| {
+                    let queue: Arc<dyn PassOn> = Arc::<Self>::clone(this);
+                    (!waiter.offer(queue)).then_some(ticket)
+                })
                 .collect();
             if missed.is_empty() {
                 return;
             }
-            (first, rest) = self.line.lock().replace(missed.into_iter());
+            (first, rest) = this.line.lock().replace(missed.into_iter());
         }
     }
 }
 
 impl PassOn for Shared {
-    fn pass_on(&self, waiter: u64) {
+    fn pass_on(self: Arc<Self>, waiter: u64) {
         let (first, rest) = {
             let mut line = self.line.lock();
             let is_it =
@@ -424,6 +472,6 @@ impl PassOn for Shared {
             };
             line.replace(std::iter::once(ticket))
         };
-        self.call(first, rest);
+        Self::call(&self, first, rest);
     }
 }

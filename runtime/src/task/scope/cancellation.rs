@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
-
 use super::CancelReason;
+use crate::primitive::constant::Mutex;
 use crate::thread::VirtualThread;
 
 /// See the module's documentation.
 #[derive(Default)]
-pub(in crate::task) struct Cancellation {
+pub(crate) struct Cancellation {
     state: Mutex<State>,
 }
 
@@ -24,14 +23,14 @@ struct State {
 }
 
 /// A subtask that has begun; ends when dropped.
-pub(super) struct Member {
+pub(crate) struct Member {
     cancellation: Arc<Cancellation>,
     id: u64,
 }
 
 impl Cancellation {
     /// One that is cancelled with `outer`, the one of the subtask that opens the scope.
-    pub(super) fn inside(outer: Option<&Arc<Self>>) -> Arc<Self> {
+    pub(crate) fn inside(outer: Option<&Arc<Self>>) -> Arc<Self> {
         let inner = Arc::new(Self::default());
         if let Some(outer) = outer {
             let mut state = outer.state.lock();
@@ -50,7 +49,7 @@ impl Cancellation {
     }
 
     /// The first call counts; true for it.
-    pub(super) fn cancel(&self, reason: &CancelReason) -> bool {
+    pub(crate) fn cancel(&self, reason: &CancelReason) -> bool {
         let (members, inner) = {
             let mut state = self.state.lock();
             if state.reason.is_some() {
@@ -73,14 +72,14 @@ impl Cancellation {
         true
     }
 
-    pub(super) fn reason(&self) -> Option<CancelReason> {
+    pub(crate) fn reason(&self) -> Option<CancelReason> {
         self.state.lock().reason.clone()
     }
 
     /// A subtask begins, unless the scope was cancelled: then it must not, and learns why.
     ///
     /// Either `cancel` comes first and is seen here, or this comes first and `cancel` finds the member.
-    pub(super) fn enroll(self: &Arc<Self>, thread: VirtualThread) -> Result<Member, CancelReason> {
+    pub(crate) fn enroll(self: &Arc<Self>, thread: VirtualThread) -> Result<Member, CancelReason> {
         let mut state = self.state.lock();
         match state.reason.clone() {
             Some(reason) => Err(reason),

@@ -46,6 +46,12 @@ impl Attempt {
         self
     }
 
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        None
+    }
+
+    pub(crate) fn set_deadline(&mut self, _: Option<Instant>) {}
+
     pub(crate) fn interruptible(self) -> Self {
         self
     }
@@ -91,6 +97,10 @@ pub(crate) fn strike(clock: &Clock) {
     if let Some(waiter) = waiter {
         waiter.time_out();
     }
+}
+
+pub(crate) fn refuse_self_wait(subject: Subject) -> ! {
+    panic!("{subject} is this thread's own");
 }
 
 pub(crate) fn keep_interrupt() {}

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::InterruptibleRecvError;
 use super::channel::{Channel, NotReceived};
-use crate::sync::raw::attempt;
+use crate::sync::raw::attempt::{self, Attempt};
 
 /// The receiving half of a channel. It can move between threads, but is used by one at a time.
 pub struct Receiver<T> {
@@ -36,9 +36,7 @@ impl<T> Receiver<T> {
     /// [`RecvError`] if no message is left and no sender.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
-        self.channel
-            .recv(self.channel.attempt())
-            .map_err(|_| RecvError)
+        self.channel.recv(|attempt| attempt).map_err(|_| RecvError)
     }
 
     /// [`recv`](Self::recv) that an interrupt ends.
@@ -53,11 +51,12 @@ impl<T> Receiver<T> {
     /// clear then.
     #[track_caller]
     pub fn recv_interruptibly(&self) -> Result<T, InterruptibleRecvError> {
-        let attempt = self.channel.attempt().interruptible();
-        self.channel.recv(attempt).map_err(|error| match error {
-            NotReceived::Disconnected => InterruptibleRecvError::Disconnected,
-            NotReceived::GaveUp => InterruptibleRecvError::Interrupted,
-        })
+        self.channel
+            .recv(Attempt::interruptible)
+            .map_err(|error| match error {
+                NotReceived::Disconnected => InterruptibleRecvError::Disconnected,
+                NotReceived::GaveUp => InterruptibleRecvError::Interrupted,
+            })
     }
 
     /// Receives a message if there is one.
@@ -84,8 +83,9 @@ impl<T> Receiver<T> {
     /// [`RecvTimeoutError`] says why there is none.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
-        let attempt = self.channel.attempt().until(attempt::deadline_in(timeout));
-        self.channel.recv(attempt).map_err(NotReceived::timed)
+        self.channel
+            .recv(|attempt| attempt.until(attempt::deadline_in(timeout)))
+            .map_err(NotReceived::timed)
     }
 
     /// All messages, waiting for each, until no sender is left.

@@ -52,7 +52,7 @@ impl<T> SyncSender<T> {
     /// The message, if the receiver is gone.
     #[track_caller]
     pub fn send(&self, message: T) -> Result<(), SendError<T>> {
-        self.channel.send_waiting(message, self.channel.attempt())
+        self.channel.send_waiting(message)
     }
 
     /// Sends a message if there is room; with the bound 0, if the receiver waits for it.

@@ -12,15 +12,14 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-use parking_lot::{Mutex, MutexGuard};
-
 use crate::event::{Operation, Subject};
 use crate::park::{self, Waiter};
+use crate::primitive::constant::{Mutex, MutexGuard};
 use crate::sync::raw::attempt::{Attempt, GaveUp};
 use crate::sync::wait_queue::{EVERYTHING, Place, WaitQueue};
 
 /// See the module's documentation.
-pub(super) struct Channel<T> {
+pub(crate) struct Channel<T> {
     state: Mutex<State<T>>,
     /// Those who wait for room.
     waiting_senders: WaitQueue,
@@ -51,13 +50,13 @@ struct Message<T> {
 
 /// Why nothing was received.
 #[derive(Debug)]
-pub(super) enum NotReceived {
+pub(crate) enum NotReceived {
     Disconnected,
     GaveUp,
 }
 
 impl<T> Channel<T> {
-    pub(super) fn new(bound: Option<usize>) -> Self {
+    pub(crate) fn new(bound: Option<usize>) -> Self {
         let state = State {
             messages: VecDeque::new(),
             sent: 0,
@@ -75,7 +74,7 @@ impl<T> Channel<T> {
     }
 
     #[track_caller]
-    pub(super) fn attempt(&self) -> Attempt {
+    fn attempt(&self) -> Attempt {
         let id = std::ptr::from_ref(self).addr() as u64;
         Attempt::new(Operation::Channel).about(Subject {
             kind: "channel",
@@ -84,11 +83,11 @@ impl<T> Channel<T> {
         })
     }
 
-    pub(super) fn add_sender(&self) {
+    pub(crate) fn add_sender(&self) {
         self.state.lock().senders += 1;
     }
 
-    pub(super) fn remove_sender(&self) {
+    pub(crate) fn remove_sender(&self) {
         let mut state = self.state.lock();
         state.senders -= 1;
         if state.senders == 0 {
@@ -96,7 +95,7 @@ impl<T> Channel<T> {
         }
     }
 
-    pub(super) fn remove_receiver(&self) {
+    pub(crate) fn remove_receiver(&self) {
         let mut state = self.state.lock();
         state.receiver_is_gone = true;
         // Messages being handed over go back to their senders.
@@ -119,7 +118,7 @@ impl<T> Channel<T> {
     }
 
     /// Sends without waiting, on a channel without a limit.
-    pub(super) fn send(&self, content: T) -> Result<(), SendError<T>> {
+    pub(crate) fn send(&self, content: T) -> Result<(), SendError<T>> {
         let mut state = self.state.lock();
         if state.receiver_is_gone {
             drop(state);
@@ -131,7 +130,7 @@ impl<T> Channel<T> {
     }
 
     /// Sends if there is room, or for a handover, if the receiver waits.
-    pub(super) fn try_send(&self, content: T) -> Result<(), TrySendError<T>> {
+    pub(crate) fn try_send(&self, content: T) -> Result<(), TrySendError<T>> {
         let mut state = self.state.lock();
         if state.receiver_is_gone {
             drop(state);
@@ -153,19 +152,8 @@ impl<T> Channel<T> {
     }
 
     /// Sends, waiting for room or for the receiver to take it.
-    pub(super) fn send_waiting(&self, content: T, attempt: Attempt) -> Result<(), SendError<T>> {
-        if self.bound == Some(0) {
-            self.hand_over(content, attempt)
-        } else {
-            self.send_when_there_is_room(content, attempt)
-        }
-    }
-
-    fn send_when_there_is_room(
-        &self,
-        content: T,
-        mut attempt: Attempt,
-    ) -> Result<(), SendError<T>> {
+    #[track_caller]
+    pub(crate) fn send_waiting(&self, content: T) -> Result<(), SendError<T>> {
         let bound = self.bound.unwrap_or(usize::MAX);
         let mut state = self.state.lock();
         if state.receiver_is_gone {
@@ -177,6 +165,21 @@ impl<T> Channel<T> {
             wake_receiver(state);
             return Ok(());
         }
+        if bound == 0 {
+            self.hand_over(state, content)
+        } else {
+            self.send_when_there_is_room(state, content, bound)
+        }
+    }
+
+    #[track_caller]
+    fn send_when_there_is_room<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State<T>>,
+        content: T,
+        bound: usize,
+    ) -> Result<(), SendError<T>> {
+        let mut attempt = self.attempt();
         let counted = Counted::new(self, &mut state);
         // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let mut line = self.waiting_senders.lock();
@@ -212,12 +215,13 @@ impl<T> Channel<T> {
         }
     }
 
-    fn hand_over(&self, content: T, mut attempt: Attempt) -> Result<(), SendError<T>> {
-        let mut state = self.state.lock();
-        if state.receiver_is_gone {
-            drop(state);
-            return Err(SendError(content));
-        }
+    #[track_caller]
+    fn hand_over(
+        &self,
+        mut state: MutexGuard<'_, State<T>>,
+        content: T,
+    ) -> Result<(), SendError<T>> {
+        let mut attempt = self.attempt();
         let mut waiter = park::prepare();
         let number = state.push(content, Some(waiter.clone()));
         wake_receiver(state);
@@ -244,7 +248,7 @@ impl<T> Channel<T> {
     }
 
     /// Receives without waiting.
-    pub(super) fn try_recv(&self) -> Result<T, TryRecvError> {
+    pub(crate) fn try_recv(&self) -> Result<T, TryRecvError> {
         let state = self.state.lock();
         match self.take(state) {
             Ok(content) => Ok(content),
@@ -253,12 +257,14 @@ impl<T> Channel<T> {
         }
     }
 
-    /// Receives, waiting as `attempt` says.
-    pub(super) fn recv(&self, mut attempt: Attempt) -> Result<T, NotReceived> {
+    /// Receives, waiting as `how` says.
+    #[track_caller]
+    pub(crate) fn recv(&self, how: impl FnOnce(Attempt) -> Attempt) -> Result<T, NotReceived> {
         let mut state = match self.take(self.state.lock()) {
             Ok(content) => return Ok(content),
             Err(state) => state,
         };
+        let mut attempt = how(self.attempt());
         loop {
             if state.senders == 0 {
                 return Err(NotReceived::Disconnected);
@@ -367,7 +373,7 @@ impl<T> State<T> {
 }
 
 impl NotReceived {
-    pub(super) fn timed(self) -> RecvTimeoutError {
+    pub(crate) fn timed(self) -> RecvTimeoutError {
         match self {
             Self::Disconnected => RecvTimeoutError::Disconnected,
             Self::GaveUp => RecvTimeoutError::Timeout,

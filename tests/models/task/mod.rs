@@ -1,0 +1,3 @@
+//! The part of `task` that is modelled.
+
+pub(crate) mod scope;
