@@ -134,12 +134,19 @@ impl Record {
         }
     }
 
+    /// Begins a wait. Under the lock, as [`end`](Self::end): loom lets a compare-exchange succeed on a value that the
+    /// owner has replaced long since, and so a waker of an earlier wait "end" a later one. The lock orders them.
+    fn prepare(&self) -> u64 {
+        let _ordered = self.lock.lock().expect("no panic");
+        self.word.prepare(Allow::NOTHING)
+    }
+
     fn end(&self, epoch: u64, end: End) -> bool {
+        let _ordered = self.lock.lock().expect("no panic");
         match self.word.end(epoch, end) {
             Ended::Missed => false,
             Ended::Noted => true,
             Ended::Schedule | Ended::Signal => {
-                drop(self.lock.lock().expect("no panic"));
                 self.signal.notify_one();
                 true
             }
@@ -220,7 +227,7 @@ pub(crate) fn me() -> u64 {
 
 pub(crate) fn prepare() -> Waiter {
     let record = record();
-    let epoch = record.word.prepare(Allow::NOTHING);
+    let epoch = record.prepare();
     Waiter { record, epoch }
 }
 

@@ -1,6 +1,6 @@
 //! The end of a scope before its time: once, with a reason, seen by all.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use super::CancelReason;
@@ -17,7 +17,7 @@ pub(crate) struct Cancellation {
 struct State {
     reason: Option<CancelReason>,
     /// Subtasks that have begun and not ended.
-    members: HashMap<u64, VirtualThread>,
+    members: BTreeMap<u64, VirtualThread>,
     /// Scopes opened by members.
     inner: Vec<Weak<Cancellation>>,
 }
