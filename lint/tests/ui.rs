@@ -1,5 +1,7 @@
 //! Fixtures: `ui/<rule>/*.rs` hold good and bad code, and each line marked `//~ rule` must be reported by that rule.
-//! A line without a mark must not be reported at all.
+//! A line without a mark must not be reported at all. `fixtures/virtual-threads/` holds whole programs in the same form
+//! (`//? rule` is allowed and not required), each without a finding beside one with; `index.tsv` lists them, and
+//! `tests/repairs.rs` compiles them against the runtime.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,8 +45,12 @@ fn fixtures(rule: &str) -> Vec<PathBuf> {
 }
 
 fn marked(text: &str) -> BTreeSet<(u32, String)> {
+    marks(text, "//~ ")
+}
+
+fn marks(text: &str, mark: &str) -> BTreeSet<(u32, String)> {
     let marks = text.lines().zip(1..).flat_map(|(line, number)| {
-        line.split("//~ ")
+        line.split(mark)
             .skip(1)
             .filter_map(move |mark| Some((number, mark.split_whitespace().next()?.to_owned())))
     });
@@ -52,6 +58,15 @@ fn marked(text: &str) -> BTreeSet<(u32, String)> {
 }
 
 fn reported(rule: &str, text: &str) -> BTreeSet<(u32, String)> {
+    let mut config = Config::default();
+    let row = rules::find(rule).expect("a folder has the name of a rule");
+    if row.level == Level::Allow {
+        config.set_level(row.id, Level::Warn);
+    }
+    found(text, &config)
+}
+
+fn found(text: &str, config: &Config) -> BTreeSet<(u32, String)> {
     let edition = text
         .lines()
         .find_map(|line| line.strip_prefix("// edition: "))
@@ -69,11 +84,6 @@ fn reported(rule: &str, text: &str) -> BTreeSet<(u32, String)> {
         dependencies: Vec::new(),
         reported: true,
     };
-    let mut config = Config::default();
-    let row = rules::find(rule).expect("a folder has the name of a rule");
-    if row.level == Level::Allow {
-        config.set_level(row.id, Level::Warn);
-    }
     let sources = Fixture(text.to_owned());
     let report = check(
         &Input {
@@ -81,7 +91,7 @@ fn reported(rule: &str, text: &str) -> BTreeSet<(u32, String)> {
             sources: &sources,
             cfg: CfgSet::new(),
         },
-        &config,
+        config,
     );
     report
         .findings
@@ -132,4 +142,34 @@ fn every_rule_has_a_manual_with_the_fixed_heads() {
             );
         }
     }
+}
+
+#[test]
+fn programs_with_virtual_threads_are_judged_right() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/virtual-threads");
+    let index = std::fs::read_to_string(folder.join("index.tsv")).expect("the index");
+    let mut clean = 0;
+    for row in index.lines().skip(1) {
+        let fields: Vec<&str> = row.split('\t').collect();
+        let text = std::fs::read_to_string(folder.join(fields[0])).expect("a listed program");
+        let (required, allowed) = (marked(&text), marks(&text, "//? "));
+        let reported = found(&text, &Config::default());
+        let missed: Vec<_> = required.difference(&reported).collect();
+        let is_allowed = |line: u32| allowed.iter().any(|(of, _)| *of == line);
+        let wrong: Vec<_> = reported
+            .difference(&required)
+            .filter(|(line, _)| !is_allowed(*line))
+            .collect();
+        assert!(
+            missed.is_empty() && wrong.is_empty(),
+            "{}: missed {missed:?}, wrong {wrong:?}",
+            fields[0]
+        );
+        assert_eq!(fields[3], required.len().to_string(), "{}", fields[0]);
+        clean += usize::from(required.is_empty());
+    }
+    let all = index.lines().count() - 1;
+    let files = std::fs::read_dir(&folder).expect("the folder").count() - 1;
+    assert_eq!(files, all, "every program is listed");
+    assert!(all >= 20 && clean * 2 >= all, "{clean} of {all} are clean");
 }

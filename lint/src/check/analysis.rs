@@ -63,7 +63,9 @@ fn stages(input: &Input<'_>, config: &Config) -> Analysis {
     let interfaces = describe(&knowledge, input.crates.len(), &mut files);
     let index = Index::build(input, &files, &interfaces);
     let names = Names::build(&index);
-    let model = Model::build(index, names, &knowledge);
+    let mut model = Model::build(index, names, &knowledge);
+    model.configured = super::locks::configured(&model, &config.locks);
+    let model = model;
     let (parts, calls) = walk(&model, &files);
     let graph = Graph::build(&model, parts, config);
     let mut analysis = Analysis {

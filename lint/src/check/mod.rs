@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 mod analysis;
+mod locks;
 
 use crate::config::Config;
 use crate::diagnostic::{Finding, Level, RuleId, Span};

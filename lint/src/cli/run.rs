@@ -144,6 +144,9 @@ pub(super) fn run(args: &Args) -> Result<u8, Stop> {
         [] => None,
         paths => Some(trace::join(paths, &mut report, &loaded.root).map_err(Stop::failed)?),
     };
+    for damage in trace.iter().flat_map(|trace| &trace.damages) {
+        writeln!(err, "note: {damage}")?;
+    }
     if !args.repair.dry_run {
         let view = View {
             report: &report,

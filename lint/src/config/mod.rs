@@ -138,6 +138,12 @@ impl Config {
     }
 }
 
+/// Whether a path is what an entry names: all of it, or its end.
+pub(crate) fn is_named(path: &str, entry: &str) -> bool {
+    path.strip_suffix(entry)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+}
+
 /// Configuration that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {

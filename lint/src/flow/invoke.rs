@@ -185,6 +185,9 @@ impl<'a> Flow<'_, 'a> {
         {
             output = known;
         }
+        if described && matches!(def.syntax.name.as_str(), "cloned" | "copied") {
+            output = owned_items(output);
+        }
         if def.syntax.is_async {
             output = Self::future(output);
         }
@@ -315,4 +318,18 @@ fn receiver_marks_static<'a>(def: &crate::model::index::FunctionDef<'a>) -> &'a 
         .receiver
         .as_ref()
         .map_or(&[], |receiver| &receiver.marks)
+}
+
+/// What `cloned` and `copied` give: descriptions do not say that they take the reference away.
+fn owned_items(ty: Ty) -> Ty {
+    match ty {
+        Ty::Data(id, args) => {
+            let item = |ty: &Ty| match ty {
+                Ty::Ref(inner) => (**inner).clone(),
+                other => other.clone(),
+            };
+            Ty::Data(id, args.iter().map(item).collect())
+        }
+        other => other,
+    }
 }

@@ -237,10 +237,17 @@ impl<'a> Flow<'_, 'a> {
             };
             return self.invoke(id, site, &method.args);
         }
-        if matches!(name, "lock" | "read" | "write")
-            && method.args.is_empty()
-            && receiver.ty.is_unknown()
-        {
+        let is_lock = matches!(name, "lock" | "read" | "write") && method.args.is_empty();
+        if is_lock && self.model.is_configured_lock(&receiver.ty) {
+            let mut value = Value {
+                looks_locked: Some(method.name_at),
+                field: receiver.field,
+                ..Value::unknown()
+            };
+            self.lock_by_shape(&mut value);
+            return value;
+        }
+        if is_lock && receiver.ty.is_unknown() {
             let mut value = Value::unknown();
             value.looks_locked = Some(method.name_at);
             value.via = self.reach(&receiver);

@@ -59,8 +59,21 @@ pub(crate) struct ImplTypes {
     pub(crate) assoc: Vec<(Name, Ty)>,
 }
 
+/// Locks that configuration names.
+#[derive(Debug, Default)]
+pub(crate) struct ConfiguredLocks {
+    /// The names, as configuration spells them.
+    pub(crate) names: Vec<String>,
+    /// The types their methods give.
+    pub(crate) guards: std::collections::HashSet<DataId>,
+    /// The methods that wait for them.
+    pub(crate) waits: std::collections::HashSet<FunctionId>,
+}
+
 /// All facts.
 pub(crate) struct Model<'a> {
+    /// Locks that configuration names.
+    pub(crate) configured: ConfiguredLocks,
     /// Definitions.
     pub(crate) index: Index<'a>,
     /// Names.
@@ -112,6 +125,7 @@ impl<'a> Model<'a> {
             })
             .collect();
         let mut model = Self {
+            configured: ConfiguredLocks::default(),
             signatures: Vec::new(),
             fields: Vec::new(),
             variants: Vec::new(),

@@ -5,6 +5,7 @@ use super::index::{DataId, Def, FunctionId, Owner, TraitId};
 use super::name::Name;
 use super::syntax::Mark;
 use super::ty::{Substitution, Ty};
+use crate::config::is_named;
 use crate::flow::body::{Callable, GuardKind};
 
 /// How deep fields are searched for guards and for `Drop`.
@@ -28,6 +29,9 @@ impl<'a> Model<'a> {
         }
         match ty {
             Ty::Data(id, args) => {
+                if self.configured.guards.contains(id) {
+                    return Some(GuardKind::Monitor);
+                }
                 if let Some(argument) = mark(self.data_marks(*id), "guard") {
                     return Some(match argument {
                         "aware" => GuardKind::Aware,
@@ -75,6 +79,28 @@ impl<'a> Model<'a> {
             }
             _ => usize::from(self.guard_kind(ty, 0).is_some()),
         }
+    }
+
+    /// Whether a type of a crate nobody describes is a lock that configuration names.
+    pub(crate) fn is_configured_lock(&self, ty: &Ty) -> bool {
+        if self.configured.names.is_empty() {
+            return false;
+        }
+        let mut at = ty.clone();
+        for _ in 0..DEPTH {
+            at = match &at {
+                Ty::External(path, _) => {
+                    let named = |entry: &String| is_named(path.as_str(), entry);
+                    return self.configured.names.iter().any(named);
+                }
+                Ty::Ref(inner) => (**inner).clone(),
+                other => match self.deref(other) {
+                    Some(inner) => inner,
+                    None => return false,
+                },
+            };
+        }
+        false
     }
 
     /// A described type by path.

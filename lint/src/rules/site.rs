@@ -249,7 +249,10 @@ impl<'g, 'a> Site<'g, 'a> {
     /// Whether a function that gives a guard waits for a lock to get it.
     pub(crate) fn takes(&self, id: FunctionId) -> bool {
         let by_shape = id.index() >= self.graph.model.index.functions.len();
-        by_shape || self.graph.model.is_described(id) || self.graph.has(id, Effect::Locks)
+        by_shape
+            || self.graph.model.is_described(id)
+            || self.graph.model.configured.waits.contains(&id)
+            || self.graph.has(id, Effect::Locks)
     }
 
     /// Whether the locks are taken in the other order somewhere.

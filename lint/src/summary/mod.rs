@@ -9,7 +9,7 @@ mod reach;
 
 use std::collections::HashMap;
 
-use crate::config::Config;
+use crate::config::{Config, is_named};
 use crate::flow::body::{Body, BodyKind, Callable, Event, How, What};
 use crate::model::facts::Model;
 use crate::model::index::{FunctionId, ValueId};
@@ -160,7 +160,9 @@ impl<'m, 'a> Graph<'m, 'a> {
             }
             (What::Parks(..), Effect::Parks) => true,
             (What::Acquires(id, _), Effect::Locks) => {
-                id.0 == u32::MAX || self.model.is_described(*id)
+                id.0 == u32::MAX
+                    || self.model.is_described(*id)
+                    || self.model.configured.waits.contains(id)
             }
             (What::Call(targets), _) => targets.iter().any(|target| match target {
                 Callable::Function(id) => match configured(id) {
@@ -320,9 +322,10 @@ fn configured(model: &Model<'_>, config: &Config) -> HashMap<FunctionId, Configu
         let path = model.function_path(id);
         let short = model.function_name(id);
         for (list, what) in &lists {
-            if list.iter().any(|entry| {
-                *entry == path || *entry == short || path.ends_with(&format!("::{entry}"))
-            }) {
+            if list
+                .iter()
+                .any(|entry| *entry == short || is_named(&path, entry))
+            {
                 found.insert(id, *what);
             }
         }

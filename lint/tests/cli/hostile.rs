@@ -22,7 +22,13 @@ fn hostile() -> Project {
             "macros/Cargo.toml",
             "[package]\nname = 'trap-macros'\nversion = '0.1.0'\n[lib]\nproc-macro = true\n",
         ),
-        ("macros/src/lib.rs", "pub fn expand() {}\n"),
+        (
+            "macros/src/lib.rs",
+            "#[proc_macro]\npub fn expand(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    \
+             std::fs::write(\"mark-proc-macro\", \"\").unwrap();\n    \
+             std::fs::write(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/mark-proc-macro\"), \"\").unwrap();\n    \
+             proc_macro::TokenStream::new()\n}\n",
+        ),
         (
             "src/lib.rs",
             "mod outside;\nmod pipe;\nmod turning;\n#[path = \"../../../../../../etc/passwd\"]\nmod passwd;\n\
@@ -102,6 +108,10 @@ fn nothing_of_the_checked_code_runs_and_nothing_is_written() {
         &["--target", "x86_64-unknown-linux-gnu"],
         &["--target", "./hook"],
         &["--show-files", "--statistics"],
+        &["--deps"],
+        &["--fix", "--dry-run"],
+        &["--baseline", "hook"],
+        &["--no-cache", "--jobs", "1"],
     ];
     for arguments in runs {
         let outcome = project.lint(arguments);
@@ -118,6 +128,38 @@ fn nothing_of_the_checked_code_runs_and_nothing_is_written() {
             !outcome.out.contains("root:"),
             "{arguments:?} shows a file from outside: {outcome:?}"
         );
+    }
+}
+
+/// Marks that hooks left.
+#[cfg(unix)]
+fn marks(project: &Project) -> Vec<String> {
+    let files = project.contents().into_keys();
+    let names = files.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    names.filter(|name| name.starts_with("mark-")).collect()
+}
+
+/// The test above means something only if the traps spring for others.
+#[cfg(unix)]
+#[test]
+fn cargo_itself_springs_the_traps() {
+    let project = hostile();
+    assert_eq!(marks(&project), Vec::<String>::new());
+    project.cargo(&["check", "--offline"]);
+    let hijacked = marks(&project);
+    assert!(
+        !hijacked.is_empty(),
+        "neither the toolchain file nor the configuration acted"
+    );
+
+    for path in [".cargo/config.toml", "rust-toolchain.toml", "src/pipe.rs"] {
+        fs::remove_file(project.path(path)).expect("removed");
+    }
+    project.write("src/lib.rs", "trap_macros::expand!();\n");
+    project.cargo(&["check", "--offline"]);
+    let built = marks(&project);
+    for mark in ["mark-build-script", "mark-proc-macro"] {
+        assert!(built.iter().any(|one| one == mark), "{built:?}");
     }
 }
 

@@ -1,7 +1,10 @@
 //! The program as people and services call it, on small whole workspaces.
 
 mod docs;
+mod editor;
 mod findings;
+mod fix;
+mod history;
 mod hostile;
 mod project;
 mod selection;

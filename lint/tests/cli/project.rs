@@ -78,6 +78,13 @@ impl Project {
         run(command, input)
     }
 
+    /// Runs cargo at the top of the project, whatever comes of it.
+    pub(crate) fn cargo(&self, arguments: &[&str]) -> Outcome {
+        let mut command = Command::new("cargo");
+        command.args(arguments).current_dir(self.folder.path());
+        run(command, "")
+    }
+
     /// Runs git, or says that there is none.
     pub(crate) fn git(&self, arguments: &[&str]) -> bool {
         let mut command = Command::new("git");

@@ -100,3 +100,109 @@ fn mistakes_in_the_configuration_exit_with_2() {
     );
     assert!(outcome.err.contains("unknown field `level`"), "{outcome:?}");
 }
+
+/// The findings of a run as `line rule`.
+fn found(project: &Project) -> Vec<String> {
+    let outcome = project.lint(&["--message-format", "short"]);
+    let lines = outcome.out.lines().map(|line| {
+        let mut parts = line.split(':');
+        let number = parts.nth(1).expect("a line number");
+        let rule = line.split(['[', ']']).nth(1).expect("a rule");
+        format!("{number} {rule}")
+    });
+    lines.collect()
+}
+
+const LISTS: &str = "\
+use std::cell::UnsafeCell;
+use std::ops::Deref;
+use std::sync::Mutex;
+
+pub struct Spin<T>(UnsafeCell<T>);
+pub struct SpinGuard<'a, T>(&'a T);
+
+impl<T> Spin<T> {
+    pub fn lock(&self) -> SpinGuard<'_, T> {
+        SpinGuard(unsafe { &*self.0.get() })
+    }
+    pub fn try_lock(&self) -> Option<SpinGuard<'_, T>> {
+        Some(self.lock())
+    }
+}
+
+impl<T> Deref for SpinGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        self.0
+    }
+}
+
+pub mod db {
+    pub fn run() {}
+    pub fn nap() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+pub fn raw_device() {}
+
+pub fn under_spin(lock: &Spin<u8>, cell: &outer::Cell<u8>) {
+    let held = lock.lock();
+    std::thread::sleep(std::time::Duration::from_millis(u64::from(*held)));
+    drop(held);
+    if let Some(tried) = lock.try_lock() {
+        std::thread::sleep(std::time::Duration::from_millis(u64::from(*tried)));
+    }
+    let first = lock.lock();
+    let second = lock.lock();
+    drop((first, second));
+    let cell = cell.lock();
+    std::thread::sleep(std::time::Duration::from_millis(1));
+    drop(cell);
+}
+
+pub fn under_std(lock: &Mutex<u8>) {
+    let held = lock.lock().unwrap();
+    db::run();
+    db::nap();
+    raw_device();
+    drop(held);
+}
+";
+
+#[test]
+fn every_list_of_the_configuration_acts() {
+    let project = Project::library(LISTS);
+    let nap = "51 blocking-in-guard-indirect";
+    let cases: &[(&str, &[&str])] = &[
+        ("", &[nap]),
+        (
+            "blocking = ['shop::db::run']",
+            &["50 blocking-in-guard", nap],
+        ),
+        ("blocking = ['db::run']", &["50 blocking-in-guard", nap]),
+        ("blocking = ['b::run']", &[nap]),
+        ("not-blocking = ['shop::db::nap']", &[]),
+        ("park = ['shop::db::run']", &["50 guard-across-park", nap]),
+        ("foreign = ['raw_device']", &[nap, "52 ffi-in-guard"]),
+        ("exclude = ['src']", &[]),
+        (
+            "locks = ['shop::Spin']",
+            &[
+                "35 blocking-in-guard",
+                "38 blocking-in-guard",
+                "41 nested-lock",
+                nap,
+            ],
+        ),
+        ("locks = ['outer::Cell']", &["44 blocking-in-guard", nap]),
+        ("[levels]\nblocking-in-guard-indirect = 'allow'", &[]),
+    ];
+    for (text, expected) in cases {
+        project.write("vt-lint.toml", text);
+        assert_eq!(found(&project), *expected, "{text}");
+    }
+    project.write("vt-lint.toml", "tests = true");
+    project.write("tests/it.rs", LISTS);
+    assert_eq!(found(&project), [nap, nap]);
+}

@@ -65,6 +65,9 @@ fn wrong_command_lines_exit_with_2_and_name_the_cure() {
             "make it with --write-baseline",
         ),
         (&["--dry-run"], "--fix"),
+        (&["--allow-dirty"], "--fix"),
+        (&["src/lib.rs", "-p", "shop"], "cannot be used with"),
+        (&["src/lib.rs", "--workspace"], "cannot be used with"),
     ];
     for (arguments, expected) in cases {
         let outcome = project.lint(arguments);

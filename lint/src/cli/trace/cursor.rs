@@ -33,6 +33,11 @@ impl<'a> Cursor<'a> {
         self.at >= self.bytes.len()
     }
 
+    /// How many bytes were read.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], Broken> {
         let end = self
             .at

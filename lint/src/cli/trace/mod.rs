@@ -26,6 +26,8 @@ pub(super) struct Trace {
     /// Places where threads were pinned and no finding is, with what was seen there, most pinned time first.
     unpredicted: Vec<(String, Seen)>,
     pins: usize,
+    /// What could not be read, for people.
+    pub(super) damages: Vec<String>,
 }
 
 /// Reads the recordings and puts the findings with most pinned time first.
@@ -35,8 +37,11 @@ pub(super) fn join(
     root: &Path,
 ) -> Result<Trace, TraceError> {
     let mut pins = Vec::new();
+    let mut damages = Vec::new();
     for path in paths {
-        pins.extend(recording::pins(path)?);
+        let recording = recording::read(path)?;
+        pins.extend(recording.pins);
+        damages.extend(recording.damage);
     }
     let findings = std::mem::take(&mut report.findings);
     let mut costs = vec![Seen::default(); findings.len()];
@@ -71,6 +76,7 @@ pub(super) fn join(
         seen,
         unpredicted,
         pins: pins.len(),
+        damages,
     })
 }
 

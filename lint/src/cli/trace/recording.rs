@@ -1,7 +1,8 @@
 //! The pins of a `.jfr` file.
 //!
 //! A reader of its own, and a small one, because the lint depends on no other crate of this repository: it must run
-//! where the checked program does not build. A file that ends too early gives the chunks that are whole.
+//! where the checked program does not build. A file that ends too early gives what can be read and says what is missing:
+//! of its last chunk the records are walked, since what the chunk's header points to may be behind the end.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -53,35 +54,63 @@ impl fmt::Display for TraceError {
 
 impl Error for TraceError {}
 
-/// All pins of a file, in its order.
-pub(super) fn pins(path: &Path) -> Result<Vec<Pin>, TraceError> {
+/// What a file says.
+#[derive(Debug, Default)]
+pub(super) struct Recording {
+    /// Its pins, in its order.
+    pub(super) pins: Vec<Pin>,
+    /// What could not be read, for people.
+    pub(super) damage: Option<String>,
+}
+
+/// Reads a file as far as it goes.
+pub(super) fn read(path: &Path) -> Result<Recording, TraceError> {
     let bytes = fs::read(path).map_err(|error| TraceError::Unreadable(path.to_owned(), error))?;
     if !bytes.starts_with(b"FLR\0") {
         return Err(TraceError::NotARecording(path.to_owned()));
     }
-    let mut pins = Vec::new();
+    let mut recording = Recording::default();
     let mut rest = &bytes[..];
-    let mut whole = 0;
+    let mut readable = 0;
+    let mut first_cause = None;
     while !rest.is_empty() {
-        match split(rest) {
-            Ok((chunk, after)) => {
-                pins.extend(
-                    chunk
-                        .pins()
-                        .map_err(|broken| TraceError::Broken(path.to_owned(), broken.0))?,
-                );
-                whole += 1;
-                rest = after;
-            }
-            Err(_) if whole > 0 => break,
-            Err(broken) => return Err(TraceError::Broken(path.to_owned(), broken.0)),
+        let at = bytes.len() - rest.len();
+        let (broken, after) = match split(rest) {
+            Ok((chunk, after)) => match chunk.pins(&mut recording.pins) {
+                Ok(None) => {
+                    readable += 1;
+                    (None, after)
+                }
+                Ok(Some(broken)) => {
+                    readable += 1;
+                    (Some(broken), after)
+                }
+                Err(broken) => (Some(broken), after),
+            },
+            Err(broken) => (Some(broken), &rest[..0]),
+        };
+        if let Some(Broken(cause)) = broken {
+            first_cause.get_or_insert((at, cause));
         }
+        rest = after;
     }
-    Ok(pins)
+    match first_cause {
+        Some((_, cause)) if readable == 0 => Err(TraceError::Broken(path.to_owned(), cause)),
+        Some((at, cause)) => {
+            recording.damage = Some(format!(
+                "the recording `{}` is damaged in the part that begins at byte {at}: {cause}; what could be read is used",
+                path.display()
+            ));
+            Ok(recording)
+        }
+        None => Ok(recording),
+    }
 }
 
 /// One self-contained part of a file.
 struct Chunk<'a> {
+    /// The file ends within it.
+    is_cut: bool,
     bytes: &'a [u8],
     checkpoint: usize,
     metadata: usize,
@@ -100,11 +129,10 @@ fn split(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), Broken> {
     };
     let index = |at: usize| usize::try_from(number(at)).unwrap_or(usize::MAX);
     let size = index(8);
-    if size < HEADER || size > bytes.len() {
-        return Err(Broken("it ends within a chunk"));
-    }
-    let (chunk, rest) = bytes.split_at(size);
+    let is_cut = size < HEADER || size > bytes.len();
+    let (chunk, rest) = bytes.split_at(if is_cut { bytes.len() } else { size });
     let chunk = Chunk {
+        is_cut,
         bytes: chunk,
         checkpoint: index(16),
         metadata: index(24),
@@ -114,27 +142,73 @@ fn split(bytes: &[u8]) -> Result<(Chunk<'_>, &[u8]), Broken> {
 }
 
 impl Chunk<'_> {
-    fn pins(&self) -> Result<Vec<Pin>, Broken> {
-        let mut cursor = self.at(self.metadata)?;
-        if cursor.integer()? != METADATA {
-            return Err(Broken("its schema is not where the header says"));
-        }
-        let schema = Schema::read(&mut cursor)?;
-        let texts = self.texts(&schema)?;
-        let mut pins = Vec::new();
+    /// Adds its pins; gives what is wrong with what it could not read.
+    fn pins(&self, pins: &mut Vec<Pin>) -> Result<Option<Broken>, Broken> {
+        let mut damage = self.is_cut.then_some(Broken("it ends within a chunk"));
+        let schema = match self.special(self.metadata, METADATA) {
+            Ok(mut cursor) => Schema::read(&mut cursor)?,
+            Err(broken) => {
+                let found = self.walk(METADATA).next().ok_or(broken)?;
+                Schema::read(&mut self.special(found, METADATA)?)?
+            }
+        };
+        let texts = self.texts(&schema).or_else(|broken| {
+            damage.get_or_insert(broken);
+            self.texts_in_sight(&schema)
+        })?;
         let mut records = Cursor::new(&self.bytes[HEADER..]);
         while !records.is_at_end() {
-            let mut cursor = Cursor::new(records.record()?);
+            let Ok(record) = records.record() else {
+                damage.get_or_insert(Broken("its last record is not whole"));
+                break;
+            };
+            let mut cursor = Cursor::new(record);
             let id = cursor.integer()?;
             // The live events tell of pins whose end is told again, and of those that never ended.
             if id > CHECKPOINT
                 && let Ok(of) = schema.of(id)
                 && of.name == "jdk.VirtualThreadPinned"
             {
-                pins.push(self.pin(&mut cursor, &schema, of, &texts)?);
+                match self.pin(&mut cursor, &schema, of, &texts) {
+                    Ok(pin) => pins.push(pin),
+                    Err(broken) => {
+                        damage.get_or_insert(broken);
+                    }
+                }
             }
         }
-        Ok(pins)
+        Ok(damage)
+    }
+
+    /// Where the records of a type begin, as far as records follow each other.
+    fn walk(&self, wanted: u64) -> impl Iterator<Item = usize> {
+        let mut found = Vec::new();
+        let mut records = Cursor::new(&self.bytes[HEADER..]);
+        loop {
+            let at = HEADER + records.position();
+            let Some(record) = records.record().ok().filter(|_| !self.bytes.is_empty()) else {
+                break;
+            };
+            if Cursor::new(record).integer().is_ok_and(|id| id == wanted) {
+                found.push(at);
+            }
+            if records.is_at_end() {
+                break;
+            }
+        }
+        found.into_iter()
+    }
+
+    /// A special record, behind its type.
+    fn special(&self, offset: usize, of: u64) -> Result<Cursor<'_>, Broken> {
+        let mut cursor = self.at(offset)?;
+        if cursor.integer()? == of {
+            Ok(cursor)
+        } else {
+            Err(Broken(
+                "its schema or constants are not where the header says",
+            ))
+        }
     }
 
     fn at(&self, offset: usize) -> Result<Cursor<'_>, Broken> {
@@ -149,27 +223,7 @@ impl Chunk<'_> {
         let mut texts = HashMap::new();
         let mut offset = self.checkpoint;
         loop {
-            let mut cursor = self.at(offset)?;
-            if cursor.integer()? != CHECKPOINT {
-                return Err(Broken("its constants are not where the header says"));
-            }
-            // Start and duration; then where the one before this stands; then a byte of flags.
-            cursor.integer()?;
-            cursor.integer()?;
-            let back = cursor.integer()?.cast_signed();
-            cursor.take(1)?;
-            for _ in 0..cursor.integer()? {
-                let of = cursor.integer()?;
-                let is_text = schema.of(of)?.name == "java.lang.String";
-                for _ in 0..cursor.integer()? {
-                    let key = cursor.integer()?;
-                    if !is_text {
-                        schema.skip_value(&mut cursor, of, 0)?;
-                    } else if let Text::Here(text) = cursor.text()? {
-                        texts.entry(key).or_insert(text);
-                    }
-                }
-            }
+            let back = self.add_texts(offset, schema, &mut texts)?;
             // Backwards only, so a chain of any bytes comes to an end.
             if back >= 0 {
                 return Ok(texts);
@@ -179,6 +233,43 @@ impl Chunk<'_> {
                 .checked_sub(back)
                 .ok_or(Broken("its constants lie outside"))?;
         }
+    }
+
+    /// The same from whatever checkpoints there are, when the last one is missing.
+    fn texts_in_sight(&self, schema: &Schema) -> Result<HashMap<u64, String>, Broken> {
+        let mut texts = HashMap::new();
+        for offset in self.walk(CHECKPOINT) {
+            self.add_texts(offset, schema, &mut texts)?;
+        }
+        Ok(texts)
+    }
+
+    /// Adds the texts of one checkpoint; gives how far back the one before it stands, 0 when there is none.
+    fn add_texts(
+        &self,
+        offset: usize,
+        schema: &Schema,
+        texts: &mut HashMap<u64, String>,
+    ) -> Result<i64, Broken> {
+        let mut cursor = self.special(offset, CHECKPOINT)?;
+        // Start and duration; then where the one before this stands; then a byte of flags.
+        cursor.integer()?;
+        cursor.integer()?;
+        let back = cursor.integer()?.cast_signed();
+        cursor.take(1)?;
+        for _ in 0..cursor.integer()? {
+            let of = cursor.integer()?;
+            let is_text = schema.of(of)?.name == "java.lang.String";
+            for _ in 0..cursor.integer()? {
+                let key = cursor.integer()?;
+                if !is_text {
+                    schema.skip_value(&mut cursor, of, 0)?;
+                } else if let Text::Here(text) = cursor.text()? {
+                    texts.entry(key).or_insert(text);
+                }
+            }
+        }
+        Ok(back)
     }
 
     fn pin(
@@ -232,7 +323,7 @@ mod tests {
 
     #[test]
     fn our_recorder_s_pins_are_read() {
-        let pins = pins(&golden("schema-1.jfr")).expect("a recording");
+        let pins = read(&golden("schema-1.jfr")).expect("a recording").pins;
         let first = pins
             .iter()
             .find(|pin| pin.operation == "sleep")
@@ -247,7 +338,7 @@ mod tests {
     #[test]
     fn a_jvm_s_pins_are_read() {
         for name in ["jvm21.jfr", "jvm25.jfr"] {
-            let pins = pins(&golden(name)).expect("a recording");
+            let pins = read(&golden(name)).expect("a recording").pins;
             assert!(!pins.is_empty(), "{name}");
             assert!(pins.iter().all(|pin| !pin.duration.is_zero()), "{name}");
         }
@@ -258,22 +349,36 @@ mod tests {
         let bytes = fs::read(golden("schema-1.jfr")).expect("a file");
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("cut.jfr");
-        let read = |bytes: &[u8]| {
+        let try_read = |bytes: &[u8]| {
             fs::write(&path, bytes).expect("a file");
-            pins(&path)
+            read(&path)
         };
+        let whole = try_read(&bytes).expect("whole");
+        assert!(whole.damage.is_none());
+        let mut most = 0;
         for length in (0..bytes.len()).step_by(97) {
-            assert!(read(&bytes[..length]).is_err(), "cut at {length}");
+            // What can be read of a cut file is never more than there was, and never passes for all.
+            if let Ok(cut) = try_read(&bytes[..length]) {
+                assert!(cut.damage.is_some(), "cut at {length}");
+                assert!(cut.pins.len() <= whole.pins.len(), "cut at {length}");
+                most = most.max(cut.pins.len());
+            }
         }
         let mut twice = bytes.clone();
         twice.extend(&bytes[..bytes.len() / 2]);
-        let whole = read(&bytes).expect("whole").len();
-        assert_eq!(read(&twice).expect("the first chunk is whole").len(), whole);
+        let first = try_read(&twice).expect("the first chunk is whole");
+        assert!(first.pins.len() >= whole.pins.len());
+        assert!(
+            first
+                .damage
+                .expect("a remark")
+                .contains(&format!("begins at byte {}", bytes.len()))
+        );
         for at in (0..bytes.len()).step_by(7) {
             let mut changed = bytes.clone();
             changed[at] ^= 0x55;
             // Right or wrong does not matter here, only that there is an answer.
-            let _ = read(&changed);
+            let _ = try_read(&changed);
         }
     }
 }

@@ -119,7 +119,11 @@ pub(super) fn fix(site: &Site<'_, '_>) -> Option<Fix> {
 fn edits(site: &Site<'_, '_>, scope: &Scope<'_>, family: &Family) -> Option<(Vec<Edit>, bool)> {
     let text = &site.files[site.body().file].text;
     if let Some(module) = scope.inline.filter(|_| family.has_attribute) {
-        let start = place(module).start;
+        // Below the documentation and other attributes.
+        let start = match &module.vis {
+            syn::Visibility::Inherited => place(&module.mod_token).start,
+            visibility => place(visibility).start,
+        };
         let before = text.slice(At {
             start: 0,
             end: start,
