@@ -206,6 +206,7 @@ impl Pool {
             if let Some(job) = state.queue.pop_front() {
                 let waited = event::now().0.saturating_sub(job.queued.0);
                 let waited = Duration::from_nanos(waited);
+                // vt-lint: allow(nested-lock) -- always in this order, and the job's own lock is held for a few instructions
                 job.completion.0.lock().queued = waited;
                 state.queue_time += waited;
                 state.longest_queue_time = state.longest_queue_time.max(waited);

@@ -81,7 +81,6 @@ impl<T> Half for Sends<T> {
     ) {
         let mut state = self.0.lock();
         state.sending.waiting += usize::from(place.is_none());
-        // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         join(place, &self.0.senders, waiter);
     }
 
@@ -115,7 +114,6 @@ impl<T> Half for Receives<T> {
     ) {
         let mut state = self.0.lock();
         state.receiving.waiting += usize::from(place.is_none());
-        // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let ticket = join(place, &self.0.receivers, waiter);
         if let Some((word, arm)) = word {
             state.close(ticket);
