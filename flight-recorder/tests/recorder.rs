@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use scene::{LIMIT, events, pin, pins, runtime, within};
+use scene::{LIMIT, each, events, pin, pins, runtime, within};
 use tracing_subscriber::prelude::*;
 use vt_flight_recorder::{FlightRecorder, Reader, Settings};
 use vt_runtime::Runtime;
@@ -110,6 +110,26 @@ fn the_default_settings_keep_no_lifetimes() {
             .expect("a vector takes every byte");
         assert_eq!(events(&bytes, "jdk.VirtualThreadStart"), 0);
         assert!(pins(&bytes).is_empty());
+        // Too short to be recorded, but counted, by place and by lock.
+        for name in ["vt.PinSite", "vt.PinHolder"] {
+            let mut found = Vec::new();
+            each(&bytes, |event| {
+                if event.name() == name {
+                    let number = |name| event.integer(name).unwrap_or(0);
+                    found.push((
+                        event.text("lock"),
+                        number("count"),
+                        number("longest"),
+                        number("p99"),
+                    ));
+                }
+            });
+            let [(lock, count, longest, p99)] = &found[..] else {
+                panic!("{name}: {found:?}");
+            };
+            assert_eq!((lock.as_deref(), *count), (Some("orders"), 1));
+            assert!(*longest >= 3_000_000 && p99 == longest, "{found:?}");
+        }
         recorder.set(Settings::staging());
         pin(&runtime);
         let bytes = recorder

@@ -77,7 +77,7 @@ pub(crate) use self::{
     clock::{now, recently},
     codec::MAX_STACK,
     hub::{DEFAULT_CAPACITY, DEFAULT_STACK_DEPTH, Hub},
-    raw::{Lifetime, RawNative, RawPinned, Subject},
+    raw::{Cost, Lifetime, RawNative, RawPinned, Subject},
     service::source::of_application,
     store::sites::Site,
 };
@@ -95,6 +95,30 @@ pub const UNKNOWN: &str = "unknown";
 /// The duration from which a pinned wait is reported unless the user says otherwise (the JDK's
 /// default for `jdk.VirtualThreadPinned`).
 pub const DEFAULT_PIN_THRESHOLD: Duration = Duration::from_millis(20);
+
+/// How long the pins of one site took, those below the threshold included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PinSite {
+    /// Where the outermost pin was taken. Neither place is told of sites too many to be kept apart.
+    pub pinned_at: Option<Place>,
+    /// The application's line that waited, where it can be told.
+    pub blocked_at: Option<Place>,
+    /// Why it could not unmount.
+    pub reason: PinReason,
+    /// What pinned: the lock by its name or address, the label of the critical region or foreign call.
+    pub holder: Option<String>,
+    /// How many pins.
+    pub count: u64,
+    /// Their durations, summed.
+    pub total: Duration,
+    /// The longest of them.
+    pub longest: Duration,
+    /// How long others waited for them, summed: a lower bound.
+    pub stranded_time: Duration,
+    /// How many took less than each bound, and no less than the one before; bounds are a quarter apart.
+    pub histogram: Vec<(Duration, u64)>,
+}
 
 /// Declares a field-less enum whose variants have a fixed spelling in events and recordings.
 macro_rules! spelled {

@@ -62,8 +62,8 @@ pub(crate) struct Table {
     /// Each heading with the name its values have in JSON.
     columns: Vec<(&'static str, &'static str)>,
     rows: Vec<Vec<Cell>>,
-    /// The column that people see only where it says something.
-    sparse: Option<&'static str>,
+    /// The columns that people see only where they say something.
+    sparse: &'static [&'static str],
 }
 
 /// Wider texts are cut in the middle, unless they are the last of their row.
@@ -75,13 +75,13 @@ impl Table {
             title: title.to_owned(),
             columns: columns.to_vec(),
             rows: Vec::new(),
-            sparse: None,
+            sparse: &[],
         }
     }
 
-    /// Leaves the column out of what people see where it is empty in every row.
-    pub(crate) fn sparse(mut self, heading: &'static str) -> Self {
-        self.sparse = Some(heading);
+    /// Leaves these columns out of what people see where they are empty in every row.
+    pub(crate) fn sparse(mut self, headings: &'static [&'static str]) -> Self {
+        self.sparse = headings;
         self
     }
 
@@ -104,14 +104,11 @@ impl Table {
     /// Writes it aligned.
     pub(crate) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let empty = Cell::Text(String::new());
-        let column = self.columns.iter().position(|c| Some(c.0) == self.sparse);
-        if let Some(at) = column
-            && self.rows.iter().all(|row| row[at] == empty)
-        {
-            let mut narrow = Self {
-                sparse: None,
-                ..self.clone()
-            };
+        let column = self.columns.iter().enumerate().position(|(at, column)| {
+            self.sparse.contains(&column.0) && self.rows.iter().all(|row| row[at] == empty)
+        });
+        if let Some(at) = column {
+            let mut narrow = self.clone();
             narrow.columns.remove(at);
             narrow.rows.iter_mut().for_each(|row| _ = row.remove(at));
             return narrow.write(out);

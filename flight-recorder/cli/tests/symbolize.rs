@@ -52,6 +52,8 @@ fn a_recording_made_without_names_gets_them_later() {
     ];
     assert!(printed(&print).contains("unknown::0x"));
 
+    assert!(printed(&["view", "holders", path]).contains("Pins Ever"));
+    assert!(printed(&["view", "pinned-sites", path]).contains("Total Ever"));
     // Another build's names would be lies.
     let own = std::env::current_exe().expect("the test's own path");
     let id = build_id_of(&own).expect("an ELF file");

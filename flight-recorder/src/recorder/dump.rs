@@ -11,7 +11,7 @@ use vt_runtime::event::{Pinned, Timestamp, clock};
 use super::engine::Lost;
 use crate::store::{ProgramRecord, Record};
 use crate::symbol::{Symbolizer, modules};
-use crate::write::{About, SiteRow, Span, Spans, Writer};
+use crate::write::{About, HolderRow, SiteRow, Span, Spans, Writer};
 
 /// Chunks of a file are about this long: what a reader holds at a time.
 const CHUNK: usize = 12 << 20;
@@ -66,6 +66,7 @@ pub(super) struct Contents {
     pub(super) open: Vec<Pinned>,
     pub(super) open_spans: Vec<ProgramRecord>,
     pub(super) sites: Vec<SiteRow>,
+    pub(super) holders: Vec<HolderRow>,
     pub(super) lost: Vec<Lost>,
     pub(super) about: About,
     pub(super) carriers: Vec<(u64, u64)>,
@@ -107,6 +108,9 @@ impl Contents {
                     .iter()
                     .for_each(|span| chunk.open_span(span));
                 self.sites.iter().for_each(|site| chunk.site(end.0, site));
+                self.holders
+                    .iter()
+                    .for_each(|holder| chunk.holder(end.0, holder));
                 for lost in &self.lost {
                     chunk.dropped(end.0, lost.class, lost.count, lost.place);
                 }

@@ -299,11 +299,13 @@ impl FlightRecorder {
             let last = u64::try_from(last.as_nanos()).unwrap_or(u64::MAX);
             clock::now().0.saturating_sub(last)
         });
+        let (sites, holders) = engine.sites().rows(&shared.runtime.pin_sites());
         Contents {
             records: engine.records(Timestamp(since)),
             open,
             open_spans: shared.intake.open_spans(clock::now()),
-            sites: engine.sites().rows(),
+            sites,
+            holders,
             lost: engine.lost(&shared.intake),
             about: engine.about(shared.runtime.pin_threshold(), destination, reason),
             carriers,

@@ -1,12 +1,16 @@
-//! Every pin since the recording began, by place, at fixed memory: what the store has given up for
-//! newer records still counts here.
+//! Every pin since the runtime started, by place and by what was held, at fixed memory: those below the threshold, and
+//! those whose records the store has given up for newer ones, count here too.
+//!
+//! The runtime keeps histograms of declared pins itself; undeclared blocking, which is seen from outside, is added
+//! here as its events come.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use vt_runtime::event::{Pinned, Place};
+use vt_runtime::event::{PinSite, PinSource, Pinned, Place};
 
-use crate::write::SiteRow;
+use crate::write::{HolderRow, SiteRow};
 
 /// More places than a program to be repaired has; the rest is summed as one.
 const MAX_SITES: usize = 256;
@@ -15,88 +19,153 @@ const LEAST: u64 = 1_000;
 /// One hour.
 const MOST: u64 = 3_600_000_000_000;
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+/// What makes pins the same; both places are empty for sites too many to be told apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Key {
     blocked_at: Option<Place>,
     pinned_at: Option<Place>,
     reason: &'static str,
-    lock: Option<std::sync::Arc<str>>,
+    holder: String,
 }
 
-#[derive(Debug)]
-struct Site {
-    durations: Histogram<u32>,
+/// What pins came to.
+#[derive(Clone, Debug)]
+struct Sum {
+    durations: Histogram<u64>,
     total: u64,
     longest: u64,
     stranded: u64,
 }
 
-/// The sums.
+impl Default for Sum {
+    fn default() -> Self {
+        let durations = match Histogram::new_with_bounds(LEAST, MOST, 2) {
+            Ok(durations) => durations,
+            Err(error) => unreachable!("the bounds are constant and right: {error}"),
+        };
+        Self {
+            durations,
+            total: 0,
+            longest: 0,
+            stranded: 0,
+        }
+    }
+}
+
+impl Sum {
+    fn add(&mut self, count: u64, total: Duration, longest: Duration, stranded: Duration) {
+        let longest = nanos(longest);
+        self.durations.saturating_record_n(longest, count);
+        self.total = self.total.saturating_add(nanos(total));
+        self.longest = self.longest.max(longest);
+        self.stranded = self.stranded.saturating_add(nanos(stranded));
+    }
+
+    fn add_site(&mut self, site: &PinSite) {
+        for (bound, count) in &site.histogram {
+            self.durations
+                .saturating_record_n(nanos((*bound).min(site.longest)), *count);
+        }
+        self.total = self.total.saturating_add(nanos(site.total));
+        self.longest = self.longest.max(nanos(site.longest));
+        self.stranded = self.stranded.saturating_add(nanos(site.stranded_time));
+    }
+
+    /// A quantile is the upper end of a bucket, which the longest may not reach.
+    fn quantile(&self, share: f64) -> u64 {
+        self.durations.value_at_quantile(share).min(self.longest)
+    }
+
+    fn harm(&self) -> (u64, u64) {
+        (self.stranded, self.total)
+    }
+}
+
+/// The sums of undeclared blocking.
 #[derive(Debug, Default)]
-pub(crate) struct Sites(HashMap<Option<Key>, Site>);
+pub(crate) struct Sites(HashMap<Key, Sum>);
 
 impl Sites {
+    /// Takes a pin, if the runtime does not count it itself.
     pub(crate) fn add(&mut self, pinned: &Pinned) {
-        let key = Some(Key {
+        if pinned.source != PinSource::Sampled {
+            return;
+        }
+        let key = Key {
             blocked_at: pinned.blocked_at.clone(),
             pinned_at: pinned.pinned_at.clone(),
             reason: pinned.reason.as_str(),
-            lock: pinned.lock.clone().or_else(|| pinned.native.clone()),
-        });
+            holder: pinned.native.as_deref().unwrap_or_default().to_owned(),
+        };
         let full = self.0.len() >= MAX_SITES && !self.0.contains_key(&key);
-        let site = self
-            .0
-            .entry(if full { None } else { key })
-            .or_insert_with(|| Site {
-                durations: match Histogram::new_with_bounds(LEAST, MOST, 2) {
-                    Ok(durations) => durations,
-                    Err(error) => unreachable!("the bounds are constant and right: {error}"),
-                },
-                total: 0,
-                longest: 0,
-                stranded: 0,
-            });
-        let nanos = u64::try_from(pinned.duration.as_nanos()).unwrap_or(u64::MAX);
-        site.durations.saturating_record(nanos);
-        site.total = site.total.saturating_add(nanos);
-        site.longest = site.longest.max(nanos);
-        let stranded = u64::try_from(pinned.stranded_time.as_nanos()).unwrap_or(u64::MAX);
-        site.stranded = site.stranded.saturating_add(stranded);
+        let key = if full { Key::default() } else { key };
+        let sum = self.0.entry(key).or_default();
+        sum.add(1, pinned.duration, pinned.duration, pinned.stranded_time);
     }
 
-    /// The sums as rows, the most harmful first.
-    pub(crate) fn rows(&self) -> Vec<SiteRow> {
-        let place = |place: &Option<Place>| place.as_ref().map(Place::to_string);
-        let row = |(key, site): (&Option<Key>, &Site)| SiteRow {
-            blocked_at: key.as_ref().map_or_else(
-                || "other places".to_owned(),
-                |key| place(&key.blocked_at).unwrap_or_else(|| "unknown".to_owned()),
-            ),
-            pinned_at: key
-                .as_ref()
-                .and_then(|key| place(&key.pinned_at))
-                .unwrap_or_default(),
-            reason: key.as_ref().map_or("", |key| key.reason),
-            lock: key
-                .as_ref()
-                .and_then(|key| key.lock.as_deref())
-                .unwrap_or_default()
-                .to_owned(),
-            count: site.durations.len(),
-            total: site.total,
-            // A quantile is the upper end of a bucket, which the longest may not reach.
-            median: site.durations.value_at_quantile(0.5).min(site.longest),
-            p99: site.durations.value_at_quantile(0.99).min(site.longest),
-            longest: site.longest,
-            stranded: site.stranded,
-        };
-        let mut rows: Vec<_> = self.0.iter().map(row).collect();
-        rows.sort_by(|a, b| {
-            let harm = |row: &SiteRow| (row.stranded, row.total);
-            harm(b)
-                .cmp(&harm(a))
-                .then_with(|| a.blocked_at.cmp(&b.blocked_at))
-        });
-        rows
+    /// All sums as rows, those of the runtime among them, the most harmful first: by place, and by what was held.
+    pub(crate) fn rows(&self, declared: &[PinSite]) -> (Vec<SiteRow>, Vec<HolderRow>) {
+        let mut sites = self.0.clone();
+        for site in declared {
+            let key = Key {
+                blocked_at: site.blocked_at.clone(),
+                pinned_at: site.pinned_at.clone(),
+                reason: site.reason.as_str(),
+                holder: site.holder.clone().unwrap_or_default(),
+            };
+            sites.entry(key).or_default().add_site(site);
+        }
+        let mut holders: HashMap<(&'static str, String), Sum> = HashMap::new();
+        for (key, sum) in &sites {
+            let holder = holders.entry((key.reason, key.holder.clone())).or_default();
+            // Both have the same bounds.
+            let _ = holder.durations.add(&sum.durations);
+            holder.total = holder.total.saturating_add(sum.total);
+            holder.longest = holder.longest.max(sum.longest);
+            holder.stranded = holder.stranded.saturating_add(sum.stranded);
+        }
+        holders.retain(|(_, name), _| !name.is_empty());
+        let holders = ranked(holders).into_iter();
+        let holders = holders.map(|((reason, name), sum)| holder_row(reason, name, &sum));
+        let sites = ranked(sites)
+            .into_iter()
+            .map(|(key, sum)| site_row(key, &sum));
+        (sites.collect(), holders.collect())
     }
+}
+
+fn ranked<K>(sums: HashMap<K, Sum>) -> Vec<(K, Sum)> {
+    let mut rows: Vec<_> = sums.into_iter().collect();
+    rows.sort_by_key(|(_, sum)| std::cmp::Reverse(sum.harm()));
+    rows
+}
+
+fn site_row(key: Key, sum: &Sum) -> SiteRow {
+    let place = |place: &Option<Place>| place.as_ref().map(Place::to_string);
+    let blocked_at = match (&key.blocked_at, &key.pinned_at) {
+        (None, None) if key.holder.is_empty() => "other places".to_owned(),
+        (blocked_at, _) => place(blocked_at).unwrap_or_else(|| "unknown".to_owned()),
+    };
+    SiteRow {
+        blocked_at,
+        pinned_at: place(&key.pinned_at).unwrap_or_default(),
+        pins: holder_row(key.reason, key.holder, sum),
+    }
+}
+
+fn holder_row(reason: &'static str, lock: String, sum: &Sum) -> HolderRow {
+    HolderRow {
+        reason,
+        lock,
+        count: sum.durations.len(),
+        total: sum.total,
+        median: sum.quantile(0.5),
+        p99: sum.quantile(0.99),
+        longest: sum.longest,
+        stranded: sum.stranded,
+    }
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -32,11 +32,17 @@ pub(crate) struct About {
     pub(crate) settings: Vec<(&'static str, String, String)>,
 }
 
-/// All pins of one place since the recording began.
+/// All pins of one place since the runtime started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SiteRow {
     pub(crate) blocked_at: String,
     pub(crate) pinned_at: String,
+    pub(crate) pins: HolderRow,
+}
+
+/// All pins by one lock, region or foreign call since the runtime started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HolderRow {
     pub(crate) reason: &'static str,
     pub(crate) lock: String,
     pub(crate) count: u64,
@@ -105,22 +111,17 @@ impl<W: Write> ChunkWriter<W> {
 
     /// Takes the sum of a place's pins.
     pub(crate) fn site(&mut self, at: u64, site: &SiteRow) {
-        let maybe = |text: &'_ str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let (pinned_at, lock) = (maybe(&site.pinned_at), maybe(&site.lock));
-        let cells = [
+        let place = [
             Long(at),
             Text(Some(&site.blocked_at)),
-            Text(pinned_at.as_deref()),
-            Text(Some(site.reason)),
-            Text(lock.as_deref()),
-            Long(site.count),
-            Long(site.total),
-            Long(site.median),
-            Long(site.p99),
-            Long(site.longest),
-            Long(site.stranded),
+            Text(Some(&*site.pinned_at).filter(|place| !place.is_empty())),
         ];
-        self.row("vt.PinSite", &cells);
+        self.row("vt.PinSite", &[&place[..], &pins(&site.pins)].concat());
+    }
+
+    /// Takes the sum of a holder's pins.
+    pub(crate) fn holder(&mut self, at: u64, holder: &HolderRow) {
+        self.row("vt.PinHolder", &[&[Long(at)][..], &pins(holder)].concat());
     }
 
     /// Takes a file whose code the process runs, so that addresses can be named later.
@@ -185,4 +186,17 @@ impl<W: Write> ChunkWriter<W> {
             }
         }
     }
+}
+
+fn pins(of: &HolderRow) -> [super::row::Cell<'_>; 8] {
+    [
+        Text(Some(of.reason)),
+        Text(Some(&*of.lock).filter(|lock| !lock.is_empty())),
+        Long(of.count),
+        Long(of.total),
+        Long(of.median),
+        Long(of.p99),
+        Long(of.longest),
+        Long(of.stranded),
+    ]
 }

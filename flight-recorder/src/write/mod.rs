@@ -18,7 +18,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use vt_runtime::event::{Pinned, Place, Recorded};
 
-pub(crate) use self::about::{About, SiteRow};
+pub(crate) use self::about::{About, HolderRow, SiteRow};
 use self::pools::Keys;
 pub(crate) use self::pools::{FrameKey, Pools};
 pub(crate) use self::spans::Spans;

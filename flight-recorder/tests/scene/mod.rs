@@ -4,7 +4,7 @@ use std::io::Cursor;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use vt_flight_recorder::{Pin, Reader};
+use vt_flight_recorder::{Event, Pin, Reader};
 use vt_runtime::Runtime;
 use vt_runtime::sync::Monitor;
 
@@ -53,6 +53,14 @@ pub(crate) fn pins(bytes: &[u8]) -> Vec<Pin> {
     }
     assert!(reader.damages().is_empty(), "{:?}", reader.damages());
     pins
+}
+
+pub(crate) fn each(bytes: &[u8], mut visit: impl FnMut(&Event<'_>)) {
+    let mut reader = Reader::new(Cursor::new(bytes)).expect("a recording");
+    while let Some(mut chunk) = reader.next_chunk().expect("readable") {
+        chunk.each(&mut visit).expect("readable");
+    }
+    assert!(reader.damages().is_empty(), "{:?}", reader.damages());
 }
 
 pub(crate) fn events(bytes: &[u8], name: &str) -> u64 {

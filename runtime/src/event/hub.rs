@@ -4,7 +4,6 @@
 //! (but for the first sight of a static, the first record of a class, and waking `vt-events` once per
 //! idle period). From elsewhere: [`Hub::report`].
 
-use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,14 +13,15 @@ use tracing::Dispatch;
 use super::codec::intern::Known;
 use super::codec::text::{self, ThreadNames};
 use super::codec::{MAX_STACK, write};
-use super::raw::{Lifetime, RawNative, RawPinned, Subject};
+use super::raw::{Cost, Lifetime, RawNative, RawPinned, Subject};
 use super::reader::{Follower, Reader};
 use super::service::{Delivery, Service, exit, interest};
 use super::store::Store;
+use super::store::histograms::Key;
 use super::store::lane::Lane;
 use super::store::ring::Ring;
 use super::store::sites::{self, Site};
-use super::{Event, EventClass, Operation, Pinned, Timestamp, clock};
+use super::{Event, EventClass, Operation, PinSite, Pinned, Timestamp, clock};
 
 /// Pins each carrier's ring keeps unless the user says otherwise.
 pub(crate) const DEFAULT_CAPACITY: usize = 512;
@@ -80,19 +80,40 @@ impl Hub {
             .store(frames.min(MAX_STACK), Ordering::Relaxed);
     }
 
-    /// A pin took so long, whatever the threshold. On the carrier's own thread.
-    pub(crate) fn spent(
-        &self,
-        carrier: usize,
-        pinned_at: Option<&'static Location<'static>>,
-        blocked_at: Option<&'static Location<'static>>,
-        nanos: u64,
-    ) {
+    /// A pin ended, whatever the threshold. On the carrier's own thread.
+    pub(crate) fn spent(&self, carrier: usize, cost: &Cost) {
         if let Some(lane) = self.lane(carrier) {
             let cache = lane.cache();
-            let places = write::pair(cache.place(pinned_at), cache.place(blocked_at));
-            lane.sites().add(places, nanos);
+            let places = write::pair(cache.place(cost.pinned_at), cache.place(cost.blocked_at));
+            lane.sites().add(places, cost.nanos);
+            let key = Key::new(cache, places, cost.reason, cost.holder);
+            lane.histograms().add(key, cost.nanos, cost.stranded_ns);
         }
+    }
+
+    /// How long pins took, by site and by what was held, over all carriers: every declared one, however short.
+    pub(crate) fn pin_sites(&self) -> Vec<PinSite> {
+        let mut sums = std::collections::HashMap::new();
+        for histograms in self.store.lanes.iter().filter_map(Lane::measured) {
+            histograms.add_to(&mut sums);
+        }
+        let mut known = Known::default();
+        let sums = sums.into_iter();
+        let report = sums.map(|(key, sum)| {
+            let site = known.site(key.places);
+            PinSite {
+                pinned_at: site.pinned_at,
+                blocked_at: site.blocked_at,
+                reason: key.reason(),
+                holder: key.holder(&mut known),
+                count: sum.count,
+                total: Duration::from_nanos(sum.nanos),
+                longest: Duration::from_nanos(sum.longest),
+                stranded_time: Duration::from_nanos(sum.stranded),
+                histogram: sum.histogram(),
+            }
+        });
+        report.collect()
     }
 
     /// Undeclared blocking took so long. From the watchdog.

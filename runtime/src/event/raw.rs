@@ -76,6 +76,23 @@ pub(crate) struct RawPinned<'a> {
     pub(crate) stack: &'a [u64],
 }
 
+/// What a pin cost, whatever the threshold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// Where the outermost pin was taken.
+    pub(crate) pinned_at: Option<&'static Location<'static>>,
+    /// The caller that waited.
+    pub(crate) blocked_at: Option<&'static Location<'static>>,
+    /// Reason of the outermost pin.
+    pub(crate) reason: PinReason,
+    /// What pins: the monitor, the critical region, the foreign call.
+    pub(crate) holder: Option<Subject>,
+    /// How long it took.
+    pub(crate) nanos: u64,
+    /// How long others waited for it, summed.
+    pub(crate) stranded_ns: u64,
+}
+
 /// A declared foreign call that took at least the threshold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawNative<'a> {

@@ -19,6 +19,8 @@ pub(super) mod ring;
 
 pub(super) mod sites;
 
+pub(super) mod histograms;
+
 mod journal;
 
 /// The store of one runtime.

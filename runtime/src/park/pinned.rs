@@ -8,7 +8,7 @@ use super::word::{End, Place};
 use super::{Wait, spans};
 use crate::carrier::current;
 use crate::carrier::{Local, OpenPin, Stranded};
-use crate::event::{self, Operation, PinSource, RawPinned, Timestamp, WaitOutcome};
+use crate::event::{self, Cost, Operation, PinSource, RawPinned, Timestamp, WaitOutcome};
 use crate::pin::Effective;
 use crate::primitive::Ordering;
 
@@ -86,7 +86,15 @@ impl Spell {
             .counters
             .count_pinned(waited.pin.outermost.reason, took);
         let pinned_at = waited.pin.outermost.at;
-        hub.spent(carrier.id(), pinned_at, Some(wait.at), took);
+        let cost = Cost {
+            pinned_at,
+            blocked_at: Some(wait.at),
+            reason: waited.pin.outermost.reason,
+            holder: waited.pin.outermost.subject,
+            nanos: took,
+            stranded_ns: waited.stranded.nanos,
+        };
+        hub.spent(carrier.id(), &cost);
         if took < hub.threshold_ns() {
             return;
         }

@@ -10,7 +10,8 @@ use super::pinned::PinGuard;
 use crate::carrier::OpenNative;
 use crate::current;
 use crate::event::{
-    self, CarrierState, Operation, PinReason, PinSource, RawNative, RawPinned, Subject, WaitOutcome,
+    self, CarrierState, Cost, Operation, PinReason, PinSource, RawNative, RawPinned, Subject,
+    WaitOutcome,
 };
 
 /// Runs `f`, which makes one foreign call; `label` names it in events.
@@ -59,6 +60,10 @@ fn in_region<T>(
     drop(region);
     result
 }
+
+/// Blocking from this length on is counted, in nanoseconds, whatever the threshold: to tell it from computing costs
+/// about a microsecond.
+const COUNTED: u64 = 100_000;
 
 /// One declared call under way. Its drop reports it, also when `f` panics.
 struct Region {
@@ -109,7 +114,8 @@ impl Region {
         let end = event::now();
         let wall = end.0.saturating_sub(self.start.0);
         let hub = carrier.hub();
-        if wall < hub.threshold_ns() {
+        let threshold = hub.threshold_ns();
+        if wall < threshold.min(COUNTED) {
             return;
         }
         let waited = carrier.pinned_nanos() - self.waited;
@@ -118,20 +124,22 @@ impl Region {
             return;
         };
         let name = record.name.as_deref();
-        hub.native_call(
-            carrier.id(),
-            &RawNative {
-                thread: record.id,
-                name,
-                native: self.label,
-                end,
-                wall_ns: wall,
-                state,
-            },
-        );
+        if wall >= threshold {
+            hub.native_call(
+                carrier.id(),
+                &RawNative {
+                    thread: record.id,
+                    name,
+                    native: self.label,
+                    end,
+                    wall_ns: wall,
+                    state,
+                },
+            );
+        }
         let blocked = wall.saturating_sub(waited);
         // The time in up-calls' waits has events of its own; what remains must itself reach the threshold.
-        if state != CarrierState::Blocked || blocked < hub.threshold_ns() {
+        if state != CarrierState::Blocked || blocked < threshold.min(COUNTED) {
             return;
         }
         carrier
@@ -140,7 +148,23 @@ impl Region {
             .count_pinned(PinReason::Native, blocked);
         let outermost = crate::pin::effective();
         let pinned_at = outermost.and_then(|pin| pin.outermost.at).or(Some(self.at));
-        hub.spent(carrier.id(), pinned_at, Some(self.at), blocked);
+        let subject = Subject {
+            kind: "native",
+            name: Some(self.label),
+            id: 0,
+        };
+        let cost = Cost {
+            pinned_at,
+            blocked_at: Some(self.at),
+            reason: PinReason::Native,
+            holder: Some(subject),
+            nanos: blocked,
+            stranded_ns: 0,
+        };
+        hub.spent(carrier.id(), &cost);
+        if blocked < threshold {
+            return;
+        }
         let stack = crate::park::capture_stack(hub.stack_depth());
         hub.pinned(
             carrier.id(),

@@ -280,6 +280,13 @@ impl Runtime {
         counts.to_vec()
     }
 
+    /// How long pins took since the runtime started, by site and by what was held, below the threshold too; declared
+    /// foreign calls that blocked from 0.1 ms. Undeclared blocking has events only.
+    #[must_use]
+    pub fn pin_sites(&self) -> Vec<crate::event::PinSite> {
+        self.shared.hub.pin_sites()
+    }
+
     /// The waits and declared foreign calls that keep a carrier at this moment, with how long so far.
     #[must_use]
     pub fn open_pins(&self) -> Vec<crate::event::Pinned> {

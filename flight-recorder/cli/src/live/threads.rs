@@ -175,7 +175,7 @@ pub(crate) fn run(arguments: &Threads, out: &mut impl Write) -> Result<(), Failu
             ("Native Call", "native"),
         ],
     )
-    .sparse("Native Call");
+    .sparse(&["Native Call"]);
     for thread in threads {
         table.row(vec![
             Cell::text(format!("#{} {}", thread.id, thread.name)),

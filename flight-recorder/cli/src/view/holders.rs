@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use vt_flight_recorder::{Event, Pin};
 
 use super::View;
+use super::pinned_sites::Evers;
 use super::tally::{Tally, ranked};
 use crate::table::{Cell, Table};
 
@@ -24,6 +25,8 @@ pub(super) struct Holders {
     held: BTreeMap<Key, Held>,
     /// Waits for each monitor by name.
     waits: BTreeMap<String, Tally>,
+    /// By name and reason.
+    evers: Evers<(String, String)>,
 }
 
 impl View for Holders {
@@ -39,6 +42,12 @@ impl View for Holders {
                     .or_default()
                     .add(event.duration_ns());
             }
+            return;
+        }
+        if event.name() == "vt.PinHolder" {
+            let text = |name| event.text(name).unwrap_or_default();
+            let key = (text("lock"), text("pinnedReason"));
+            self.evers.entry(key).or_default().add(event);
             return;
         }
         let Some(pin) = Pin::of(event).filter(|pin| !pin.live) else {
@@ -65,11 +74,22 @@ impl View for Holders {
                 ("Longest", "longest_ns"),
                 ("Total", "total_ns"),
                 ("Stranded Time", "stranded_ns"),
+                ("Pins Ever", "count_ever"),
+                ("99 % Ever", "p99_ever_ns"),
                 ("Waits For It", "waits"),
                 ("Waited", "waited_ns"),
                 ("Pinned At", "pinned_at"),
             ],
-        );
+        )
+        .sparse(&["Pins Ever", "99 % Ever"]);
+        // Those of which all pins were too short to be recorded.
+        for (name, reason) in self.evers.keys() {
+            let is_there = self.held.keys().any(|(n, r, _)| n == name && r == reason);
+            if !is_there {
+                let key = (name.clone(), reason.clone(), String::new());
+                self.held.entry(key).or_default();
+            }
+        }
         for (key, held) in &mut self.held {
             held.waited = self.waits.get(&key.0).cloned().unwrap_or_default();
         }
@@ -77,6 +97,7 @@ impl View for Holders {
             ranked(self.held, |held| (held.stranded_ns, held.kept.total))
         {
             let [count, longest, total] = held.kept.cells();
+            let ever = self.evers.get(&(name.clone(), reason.clone()));
             table.row(vec![
                 Cell::text(name),
                 Cell::text(reason),
@@ -84,6 +105,8 @@ impl View for Holders {
                 longest,
                 total,
                 Cell::Span(held.stranded_ns),
+                ever.map_or(Cell::text(""), |ever| Cell::Count(ever.count)),
+                ever.map_or(Cell::text(""), |ever| Cell::Span(ever.p99)),
                 Cell::Count(held.waited.count()),
                 Cell::Span(held.waited.total),
                 Cell::text(pinned_at),

@@ -92,7 +92,7 @@ impl View for PinnedNow {
                 ("Span", "span"),
             ],
         )
-        .sparse("Span");
+        .sparse(&["Span"]);
         for pin in self.pins() {
             let site = super::pinned_sites::Site::of(&pin);
             table.row(vec![

@@ -50,7 +50,30 @@ pub(crate) struct Harm {
 
 /// Pins by site.
 #[derive(Debug, Default)]
-pub(crate) struct PinnedSites(pub(crate) BTreeMap<Site, Harm>);
+pub(crate) struct PinnedSites(pub(crate) BTreeMap<Site, Harm>, Evers<Site>);
+
+/// What the recorder counted since the runtime started, pins below the threshold included, by what makes them the same.
+pub(super) type Evers<K> = BTreeMap<K, Ever>;
+
+/// All pins of one kind.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ever {
+    pub(super) count: u64,
+    pub(super) total: i64,
+    pub(super) p99: i64,
+    pub(super) stranded: i64,
+}
+
+impl Ever {
+    /// Takes a sum; a file that was put together of several has several of each.
+    pub(super) fn add(&mut self, event: &Event<'_>) {
+        self.count += event.integer("count").unwrap_or(0).unsigned_abs();
+        let nanos = |name| event.nanos(name).unwrap_or(0);
+        self.total = self.total.saturating_add(nanos("total"));
+        self.p99 = self.p99.max(nanos("p99"));
+        self.stranded = self.stranded.saturating_add(nanos("strandedTime"));
+    }
+}
 
 impl PinnedSites {
     /// Takes a pin, ended or not.
@@ -69,12 +92,26 @@ impl PinnedSites {
 
 impl View for PinnedSites {
     fn event(&mut self, event: &Event<'_>) {
-        if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
+        if event.name() == "vt.PinSite" {
+            let text = |name| event.text(name).unwrap_or_default();
+            let site = Site {
+                blocked_at: text("blockedAt"),
+                pinned_at: text("pinnedAt"),
+                reason: format!("{} {}", text("pinnedReason"), text("lock"))
+                    .trim()
+                    .to_owned(),
+            };
+            self.1.entry(site).or_default().add(event);
+        } else if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
             self.add(&pin);
         }
     }
 
-    fn table(self: Box<Self>) -> Table {
+    fn table(mut self: Box<Self>) -> Table {
+        // Sites of which all pins were too short to be recorded.
+        for site in self.1.keys() {
+            self.0.entry(site.clone()).or_default();
+        }
         let mut table = Table::new(
             "Pinned sites, worst first: by the waiting of those they stranded",
             &[
@@ -84,15 +121,19 @@ impl View for PinnedSites {
                 ("Total", "total_ns"),
                 ("99 %", "p99_ns"),
                 ("Longest", "longest_ns"),
+                ("Pins Ever", "count_ever"),
+                ("Total Ever", "total_ever_ns"),
                 ("Blocked At", "blocked_at"),
                 ("Pinned At", "pinned_at"),
                 ("Reason", "reason"),
                 ("Worst In", "span"),
             ],
         )
-        .sparse("Worst In");
+        .sparse(&["Pins Ever", "Total Ever", "Worst In"]);
+        let evers = self.1;
         let rows = ranked(self.0, |harm| (harm.stranded_ns, harm.kept.total));
         for (site, mut harm) in rows {
+            let ever = evers.get(&site);
             let [count, longest, total] = harm.kept.cells();
             table.row(vec![
                 Cell::Span(harm.stranded_ns),
@@ -101,6 +142,8 @@ impl View for PinnedSites {
                 total,
                 Cell::Span(harm.kept.quantile(0.99)),
                 longest,
+                ever.map_or(Cell::text(""), |ever| Cell::Count(ever.count)),
+                ever.map_or(Cell::text(""), |ever| Cell::Span(ever.total)),
                 Cell::text(site.blocked_at),
                 Cell::text(site.pinned_at),
                 Cell::text(site.reason),

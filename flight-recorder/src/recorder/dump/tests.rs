@@ -33,6 +33,7 @@ fn contents(records: Vec<Record>, anchor: clock::Anchor) -> Contents {
         open: Vec::new(),
         open_spans: Vec::new(),
         sites: Vec::new(),
+        holders: Vec::new(),
         lost: Vec::new(),
         about: About::default(),
         carriers: Vec::new(),

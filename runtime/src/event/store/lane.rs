@@ -5,6 +5,7 @@
 
 use std::sync::OnceLock;
 
+use super::histograms::Histograms;
 use super::ring::Ring;
 use super::sites::Sites;
 use crate::event::codec::intern::Cache;
@@ -15,6 +16,7 @@ use crate::event::{EventClass, Timestamp, clock};
 pub(in crate::event) struct Lane {
     cache: OnceLock<Cache>,
     sites: OnceLock<Sites>,
+    histograms: OnceLock<Histograms>,
     opened: OnceLock<Timestamp>,
     rings: [OnceLock<Ring>; EventClass::COUNT],
 }
@@ -45,6 +47,16 @@ impl Lane {
         self.sites.get()
     }
 
+    /// How long its pins took. Allocates at the first call only.
+    pub(in crate::event) fn histograms(&self) -> &Histograms {
+        self.histograms.get_or_init(Histograms::new)
+    }
+
+    /// How long its pins took, if it was ever opened.
+    pub(in crate::event) fn measured(&self) -> Option<&Histograms> {
+        self.histograms.get()
+    }
+
     /// When its carrier started.
     pub(in crate::event) fn opened(&self) -> Option<Timestamp> {
         self.opened.get().copied()
@@ -55,6 +67,7 @@ impl Lane {
         self.opened.get_or_init(clock::now);
         self.cache();
         self.sites();
+        self.histograms();
         self.ring(EventClass::Pins, capacity);
     }
 }
