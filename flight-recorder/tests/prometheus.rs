@@ -122,6 +122,10 @@ fn prometheus_scrapes_what_a_recorder_serves() {
         let job = ("job", "vt");
         assert_eq!(value(&mut server, at, "up", job), 1.0);
         let monitor = ("reason", "monitor");
+        // A histogram as Prometheus understands one: its own quantile function finds the pin.
+        let name = "histogram_quantile(0.5,sum%20by(le,job)(vthread_pinned_seconds_bucket))";
+        let median = value(&mut server, at, name, job);
+        assert!(median > 0.001, "{median}");
         assert_eq!(
             value(&mut server, at, "vthread_pinned_seconds_count", monitor),
             1.0

@@ -1,5 +1,6 @@
 //! Dumps that nobody asks for: on a long pin, a deadlock, lost carriers, a panic, a signal.
 
+#[expect(dead_code, reason = "this test needs less of it than others")]
 mod scene;
 
 use std::path::{Path, PathBuf};

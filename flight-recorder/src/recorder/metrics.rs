@@ -9,7 +9,22 @@ use std::time::Duration;
 use super::{FlightRecorder, scrape};
 use crate::store::CLASS_NAMES;
 
+/// The bounds of a histogram's buckets, in microseconds. What is counted under each is exact to a quarter of it.
+const BOUNDS: [u64; 12] = [
+    100, 1_000, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 5_000_000,
+    30_000_000,
+];
+
 impl FlightRecorder {
+    fn pins_by_reason(
+        &self,
+        bounds: &[Duration],
+    ) -> impl Iterator<Item = (&'static str, (Vec<u64>, u64, u64))> {
+        let declared = self.shared.runtime.pin_sites();
+        let engine = self.shared.engine.lock();
+        engine.sites().by_reason(&declared, bounds).into_iter()
+    }
+
     /// The runtime's and the recorder's metrics in OpenMetrics' text form, to be served to Prometheus:
     /// `Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8`.
     ///
@@ -31,19 +46,26 @@ impl FlightRecorder {
         let mut text = Exposition::default();
         text.family(
             "vthread_pinned_seconds",
-            "summary",
+            "histogram",
             "Waits that kept a carrier, those below the threshold included.",
         );
-        for of in &runtime.pinned {
-            let label = format!("{{reason=\"{}\"}}", of.reason);
+        let bounds = BOUNDS.map(Duration::from_micros);
+        for (reason, (counts, sum, all)) in self.pins_by_reason(&bounds) {
+            let name = "vthread_pinned_seconds";
+            for (bound, count) in bounds.iter().zip(counts) {
+                let bound = bound.as_secs_f64();
+                text.row(
+                    format_args!("{name}_bucket{{reason=\"{reason}\",le=\"{bound}\"}}"),
+                    count,
+                );
+            }
             text.row(
-                format_args!("vthread_pinned_seconds_count{label}"),
-                of.count,
+                format_args!("{name}_bucket{{reason=\"{reason}\",le=\"+Inf\"}}"),
+                all,
             );
-            text.row(
-                format_args!("vthread_pinned_seconds_sum{label}"),
-                seconds(of.total),
-            );
+            text.row(format_args!("{name}_count{{reason=\"{reason}\"}}"), all);
+            let sum = seconds(Duration::from_nanos(sum));
+            text.row(format_args!("{name}_sum{{reason=\"{reason}\"}}"), sum);
         }
         text.family(
             "vthread_pinned_longest_seconds",

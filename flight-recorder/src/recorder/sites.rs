@@ -4,11 +4,11 @@
 //! The runtime keeps histograms of declared pins itself; undeclared blocking, which is seen from outside, is added
 //! here as its events come.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
-use vt_runtime::event::{PinSite, PinSource, Pinned, Place};
+use vt_runtime::event::{PinReason, PinSite, PinSource, Pinned, Place};
 
 use crate::write::{HolderRow, SiteRow};
 
@@ -71,6 +71,14 @@ impl Sum {
         self.stranded = self.stranded.saturating_add(nanos(site.stranded_time));
     }
 
+    fn merge(&mut self, other: &Self) {
+        // Both have the same bounds.
+        let _ = self.durations.add(&other.durations);
+        self.total = self.total.saturating_add(other.total);
+        self.longest = self.longest.max(other.longest);
+        self.stranded = self.stranded.saturating_add(other.stranded);
+    }
+
     /// A quantile is the upper end of a bucket, which the longest may not reach.
     fn quantile(&self, share: f64) -> u64 {
         self.durations.value_at_quantile(share).min(self.longest)
@@ -103,6 +111,30 @@ impl Sites {
         sum.add(1, pinned.duration, pinned.duration, pinned.stranded_time);
     }
 
+    /// All pins by reason, for metrics: how many took no longer than each bound, their sum in nanoseconds, how many.
+    pub(crate) fn by_reason(
+        &self,
+        declared: &[PinSite],
+        bounds: &[Duration],
+    ) -> BTreeMap<&'static str, (Vec<u64>, u64, u64)> {
+        let mut sums: BTreeMap<&'static str, Sum> = BTreeMap::new();
+        for reason in PinReason::ALL {
+            sums.insert(reason.as_str(), Sum::default());
+        }
+        for (key, sum) in &self.0 {
+            sums.entry(key.reason).or_default().merge(sum);
+        }
+        for site in declared {
+            sums.entry(site.reason.as_str()).or_default().add_site(site);
+        }
+        let read = |(reason, sum): (&'static str, Sum)| {
+            let below = |bound: &Duration| sum.durations.count_between(0, nanos(*bound));
+            let counts = bounds.iter().map(below).collect();
+            (reason, (counts, sum.total, sum.durations.len()))
+        };
+        sums.into_iter().map(read).collect()
+    }
+
     /// All sums as rows, those of the runtime among them, the most harmful first: by place, and by what was held.
     pub(crate) fn rows(&self, declared: &[PinSite]) -> (Vec<SiteRow>, Vec<HolderRow>) {
         let mut sites = self.0.clone();
@@ -118,11 +150,7 @@ impl Sites {
         let mut holders: HashMap<(&'static str, String), Sum> = HashMap::new();
         for (key, sum) in &sites {
             let holder = holders.entry((key.reason, key.holder.clone())).or_default();
-            // Both have the same bounds.
-            let _ = holder.durations.add(&sum.durations);
-            holder.total = holder.total.saturating_add(sum.total);
-            holder.longest = holder.longest.max(sum.longest);
-            holder.stranded = holder.stranded.saturating_add(sum.stranded);
+            holder.merge(sum);
         }
         holders.retain(|(_, name), _| !name.is_empty());
         let holders = ranked(holders).into_iter();
