@@ -259,7 +259,7 @@ pub(crate) fn give_way(carrier: &Local) {
 pub(crate) struct Cancelled;
 
 /// Says what is waited for, and since when: to a few milliseconds, which a dump can do without and a switch cannot.
-fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: usize) {
+fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: (usize, usize)) {
     record.announce(Waiting {
         operation: wait.operation,
         at: wait.at,
@@ -289,7 +289,7 @@ fn end_early(record: &Arc<Record>, epoch: u64, wait: &Wait) {
 }
 
 fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) -> End {
-    announce(record, epoch, wait, lends, 0);
+    announce(record, epoch, wait, lends, (0, 0));
     end_early(record, epoch, wait);
     let Kind::Os(parker) = &record.kind else {
         unreachable!("a virtual thread has a carrier")
@@ -312,7 +312,7 @@ fn stop_virtual(
     spell: &mut Spell,
     lends: bool,
 ) -> End {
-    announce(record, epoch, wait, lends, stack::frame_pointer());
+    announce(record, epoch, wait, lends, stack::here());
     end_early(record, epoch, wait);
     if let Some(end) = record.word.ended() {
         return end;

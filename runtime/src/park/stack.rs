@@ -124,9 +124,28 @@ fn walk_within(bounds: Range<usize>, into: &mut [u64]) -> usize {
     len
 }
 
+/// Where the function this is inlined into stands: its frame pointer, and an address of its code.
+#[inline(always)]
+pub(super) fn here() -> (usize, usize) {
+    let address: usize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: computes an address.
+    unsafe {
+        std::arch::asm!("lea {}, [rip]", out(reg) address, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: computes an address.
+    unsafe {
+        std::arch::asm!("adr {}, .", out(reg) address, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let address = 0;
+    (frame_pointer(), address)
+}
+
 /// The frame pointer of the function this is inlined into.
 #[inline(always)]
-pub(super) fn frame_pointer() -> usize {
+fn frame_pointer() -> usize {
     let pointer: usize;
     #[cfg(target_arch = "x86_64")]
     // SAFETY: copies a register.

@@ -32,15 +32,13 @@ impl Stacks {
             return Vec::new();
         };
         let bounds = record.as_virtual().and_then(|part| part.stack.get());
-        let Some(bounds) = bounds.filter(|bounds| bounds.contains(&waiting.frame)) else {
+        let Some(bounds) = bounds.filter(|bounds| bounds.contains(&waiting.frame.0)) else {
             return Vec::new();
         };
-        let words = read(
-            memory,
-            waiting.frame,
-            bounds.end.min(waiting.frame + WINDOW),
-        );
-        let addresses = follow(&words, waiting.frame, bounds);
+        let (frame, address) = waiting.frame;
+        let words = read(memory, frame, bounds.end.min(frame + WINDOW));
+        let mut addresses = follow(&words, frame, bounds);
+        addresses.insert(0, address as u64);
         // While the same wait lasts nothing above its frame changes.
         match record.waiting() {
             Some(still) if still.epoch == waiting.epoch => addresses,
