@@ -41,9 +41,15 @@ pub struct RwLockReadGuard<'a, T: ?Sized> {
 /// The right to change the value of an [`RwLock`]; given back when dropped.
 #[must_use = "the lock is released when its guard is dropped"]
 pub struct RwLockWriteGuard<'a, T: ?Sized> {
-    lock: &'a RwLock<T>,
-    watch: Watch,
+    /// Dropped before the lock is given back.
+    settles: Settles<'a>,
     held: WriteHeld<'a, T>,
+}
+
+/// Poisons the lock if the writer panics meanwhile.
+struct Settles<'a> {
+    poison: &'a Poison,
+    watch: Watch,
 }
 
 impl<T> RwLock<T> {
@@ -209,11 +215,11 @@ impl<T: ?Sized> RwLock<T> {
 
     #[inline]
     fn writer<'a>(&'a self, held: WriteHeld<'a, T>) -> LockResult<RwLockWriteGuard<'a, T>> {
-        let guard = RwLockWriteGuard {
-            lock: self,
+        let settles = Settles {
+            poison: &self.poison,
             watch: self.poison.watch(),
-            held,
         };
+        let guard = RwLockWriteGuard { settles, held };
         poisonable(self.poison.is_set(), guard)
     }
 }
@@ -247,10 +253,25 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     }
 }
 
-impl<T: ?Sized> Drop for RwLockWriteGuard<'_, T> {
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Goes on reading; no other writer comes in between.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
+    pub fn downgrade(writer: Self) -> RwLockReadGuard<'a, T> {
+        let Self { settles, held } = writer;
+        drop(settles);
+        RwLockReadGuard {
+            held: held.downgrade(),
+        }
+    }
+}
+
+impl Drop for Settles<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.lock.poison.settle(self.watch);
+        self.poison.settle(self.watch);
     }
 }
 

@@ -4,6 +4,7 @@
 //! | to | use |
 //! | --- | --- |
 //! | run several things and need all, any, or each of them | [`TaskScope`] |
+//! | see who forked whom | [`ThreadTree`] |
 //! | hand a value down to everything that a call does, subtasks included | [`ScopedValue`], [`scoped_value!`] |
 //! | keep a value for each virtual thread | [`LocalKey`], [`local!`] |
 //! | start a thread for each task, but not more than the rest of the system can take | [`Executor`] |
@@ -19,7 +20,9 @@ mod storage;
 pub use executor::{Executor, ExecutorMetrics};
 pub use local::{AccessError, LocalKey};
 pub use pool::{Pool, PoolBuilder, PoolError, PoolMetrics, Pooled};
-pub use scope::{AllOrFail, AnySuccess, CancelReason, Collect, Subtask, TaskError, TaskScope};
+pub use scope::{
+    AllOrFail, AnySuccess, CancelReason, Collect, Subtask, TaskError, TaskScope, ThreadTree,
+};
 pub use scoped_value::ScopedValue;
 pub(crate) use storage::end_of_thread;
 

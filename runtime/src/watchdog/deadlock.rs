@@ -149,6 +149,11 @@ fn has_owner(operation: Operation) -> bool {
     )
 }
 
+/// Guards of the lock that is taken back after such a wait are alive above: it must be had.
+fn can_end(operation: Operation) -> bool {
+    !matches!(operation, Operation::MonitorWait | Operation::Condition)
+}
+
 fn nudge(links: &[Link]) {
     for link in links {
         if let Edge::Waits(waiting) = &link.edge {
@@ -221,7 +226,9 @@ fn end(links: &[Link], story: &Arc<str>) {
         .iter()
         .chain(&links[..keeper])
         .find_map(|link| match &link.edge {
-            Edge::Waits(waiting) if is_pinned(&link.record) => Some((&link.record, waiting.epoch)),
+            Edge::Waits(waiting) if is_pinned(&link.record) && can_end(waiting.operation) => {
+                Some((&link.record, waiting.epoch))
+            }
             _ => None,
         });
     if let Some((record, epoch)) = pinned {

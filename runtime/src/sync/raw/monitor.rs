@@ -107,6 +107,12 @@ impl RawMonitor {
         Ok(Level::new(self))
     }
 
+    /// As if the holder had entered that often.
+    #[cfg(test)]
+    pub(crate) fn set_depth(&self, depth: u32) {
+        self.depth.store(depth, Ordering::Relaxed);
+    }
+
     /// One `try_lock`, counted.
     #[inline]
     fn lock_once(&self) -> bool {

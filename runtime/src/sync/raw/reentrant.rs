@@ -82,6 +82,12 @@ impl Reentrant {
         self.exclusive.owner()
     }
 
+    /// As if the owner had entered that often.
+    #[cfg(test)]
+    pub(crate) fn set_depth(&self, depth: u32) {
+        self.depth.store(depth, Ordering::Relaxed);
+    }
+
     fn deepen(&self) {
         let depth = self.depth.load(Ordering::Relaxed).checked_add(1);
         self.depth.store(

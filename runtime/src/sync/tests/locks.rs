@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Stage, T, all, os_thread};
+use crate::event::{DeadlockKind, Event, Operation};
 use crate::sync::{Condition, Condvar, Mutex, ReentrantLock, RwLock};
 use crate::thread::{self, ThreadState};
 
@@ -130,6 +131,18 @@ fn a_mutex_relocked_by_its_owner_is_a_deadlock_at_once() {
         let text = payload.downcast_ref::<String>().expect("a text");
         assert!(text.starts_with("deadlock: #"), "{text}");
         assert!(text.contains("use a ReentrantLock"), "{text}");
+        stage.runtime.flush_events();
+        let events = stage.seen.0.lock().clone();
+        let deadlock = events.iter().find_map(|event| match event {
+            Event::PinnedDeadlock(deadlock) => Some(deadlock),
+            _ => None,
+        });
+        let deadlock = deadlock.expect("it is reported");
+        assert_eq!(deadlock.kind, DeadlockKind::SelfWait);
+        assert!(text.contains(&*deadlock.cycle), "{text}");
+        let (lock, owner) = (deadlock.lock.as_deref(), deadlock.owner.as_deref());
+        assert!(lock.is_some_and(|lock| text.contains(lock)), "{lock:?}");
+        assert_eq!(owner.map(|owner| text.matches(owner).count()), Some(2));
         let rw_lock = RwLock::new(0);
         let _writer = rw_lock.write().expect("not poisoned");
         let again = std::panic::AssertUnwindSafe(|| drop(rw_lock.read()));
@@ -274,19 +287,55 @@ fn readers_behind_a_writer_that_gives_up_go_on() {
         let other = Arc::clone(&lock);
         let writer = stage.runtime.spawn(move || {
             let deadline = Some(Instant::now() + T);
-            let mut attempt = Attempt::new(crate::event::Operation::Lock).until(deadline);
+            let mut attempt = Attempt::new(Operation::Lock).until(deadline);
             other.acquire(Access::Write, &mut attempt)
         });
         stage.until(writer.thread(), ThreadState::Waiting);
         let other = Arc::clone(&lock);
-        let reader = stage.runtime.spawn(move || {
-            other.acquire(
-                Access::Read,
-                &mut Attempt::new(crate::event::Operation::Lock),
-            )
-        });
+        let reader = stage
+            .runtime
+            .spawn(move || other.acquire(Access::Read, &mut Attempt::new(Operation::Lock)));
         stage.until(reader.thread(), ThreadState::Waiting);
         assert_eq!(writer.join().expect("no panic"), Err(GaveUp::Timeout));
         assert_eq!(reader.join().expect("no panic"), Ok(()));
     });
+}
+
+#[test]
+fn more_levels_than_can_be_counted_are_refused() {
+    use crate::sync::raw::monitor::RawMonitor;
+    use crate::sync::raw::reentrant::Reentrant;
+    fn text(refused: std::thread::Result<()>) -> String {
+        let payload = refused.expect_err("it is refused");
+        let owned = payload.downcast_ref::<String>().cloned();
+        owned.unwrap_or_else(|| (*payload.downcast_ref::<&str>().expect("a text")).to_owned())
+    }
+    let lock = Reentrant::new();
+    let level = lock.enter_at_once();
+    lock.set_depth(u32::MAX);
+    let again = std::panic::AssertUnwindSafe(|| drop(lock.enter_at_once()));
+    let refused = text(std::panic::catch_unwind(again));
+    assert!(
+        refused.contains("reentrant lock 4294967295 times"),
+        "{refused}"
+    );
+    lock.set_depth(1);
+    drop(level);
+    assert_eq!(lock.owner(), 0);
+
+    let monitor = RawMonitor::new();
+    let at = std::panic::Location::caller();
+    let subject = crate::event::Subject {
+        kind: "Monitor",
+        name: None,
+        id: monitor.id(),
+    };
+    let level = monitor.try_enter(at, subject);
+    monitor.set_depth(u32::MAX);
+    let again = std::panic::AssertUnwindSafe(|| drop(monitor.try_enter(at, subject)));
+    let refused = text(std::panic::catch_unwind(again));
+    assert!(refused.contains("monitor 4294967295 times"), "{refused}");
+    monitor.set_depth(1);
+    drop(level);
+    assert_eq!(monitor.holder(), 0);
 }

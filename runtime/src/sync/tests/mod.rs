@@ -3,10 +3,12 @@
 //! Order comes from what the runtime says of its threads ([`until`]), never from sleeping. A hang ends the
 //! process ([`Deadline`]).
 
+mod as_std;
 mod cells;
 mod channels;
 mod interrupts;
 mod locks;
+mod mixed;
 mod monitors;
 mod select;
 mod shapes;
@@ -23,7 +25,7 @@ use tracing::{Dispatch, Metadata, Subscriber};
 
 use crate::event::{Event, Pinned, decode};
 use crate::thread::{Builder, JoinHandle, ThreadState, VirtualThread};
-use crate::{Runtime, Stacks};
+use crate::{DeadlockPolicy, Runtime, Stacks};
 
 /// The unit of time of tests that must let time pass.
 const T: Duration = Duration::from_millis(100);
@@ -81,11 +83,16 @@ impl Subscriber for Seen {
 
 impl Stage {
     fn new(stacks: Stacks, carriers: usize) -> Self {
+        Self::with_policy(stacks, carriers, DeadlockPolicy::Report)
+    }
+
+    fn with_policy(stacks: Stacks, carriers: usize, policy: DeadlockPolicy) -> Self {
         let seen = Seen::default();
         let runtime = Runtime::builder()
             .stacks(stacks)
             .carriers(carriers)
             .max_carriers(carriers)
+            .deadlock_policy(policy)
             .pin_threshold(Duration::ZERO)
             .dispatch(Dispatch::new(seen.clone()))
             .build()

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{Stage, T, os_thread};
-use crate::event::{Operation, PinReason, WaitOutcome};
-use crate::sync::Monitor;
+use crate::event::{Event, Operation, PinReason, WaitOutcome};
+use crate::sync::{Monitor, ReentrantLock, Semaphore};
 use crate::thread::{self, ThreadState};
+use crate::{DeadlockPolicy, Stacks};
 
 /// Counts its turns until it is told to stop.
 fn turner(
@@ -215,4 +216,53 @@ fn monitors_exclude_virtual_and_os_threads() {
         os.into_iter().for_each(|os| os.join().expect("no panic"));
         assert_eq!(monitor.enter().get(), 5000);
     });
+}
+
+/// A thread has its notice and waits for its monitor again, pinned by another one. Who has the monitor waits for a lock
+/// whose owner lives on the carrier that is kept so.
+#[test]
+fn a_monitor_that_is_entered_again_after_a_wait_can_close_a_cycle() {
+    for stacks in [Stacks::Dense, Stacks::Generator] {
+        let stage = Stage::with_policy(stacks, 2, DeadlockPolicy::Error);
+        let monitor = Arc::new(Monitor::named("again", Cell::new(false)));
+        let lock = Arc::new(ReentrantLock::named("far", ()));
+        let gate = Arc::new(Semaphore::new(0));
+
+        let (held, waits) = (Arc::clone(&lock), Arc::clone(&gate));
+        let owner = stage.spawn_on(0, move || {
+            let _guard = held.lock();
+            waits.acquire().forget();
+        });
+        stage.until(owner.thread(), ThreadState::Waiting);
+        let entered = Arc::clone(&monitor);
+        let keeper = stage.spawn_on(0, move || {
+            let pins = Monitor::new(());
+            let _pinned = pins.enter();
+            let mut guard = entered.enter();
+            while !guard.get() {
+                entered.wait(&mut guard).expect("not interrupted");
+            }
+        });
+        stage.until(keeper.thread(), ThreadState::Pinned);
+        gate.add_permits(1);
+        let holder = stage.spawn_on(1, move || {
+            let guard = monitor.enter();
+            guard.set(true);
+            monitor.notify_one();
+            lock.lock_checked().is_err()
+        });
+        assert!(holder.join().expect("no panic"), "its wait is ended");
+        super::all([owner, keeper]);
+        stage.runtime.flush_events();
+        let events = stage.seen.0.lock().clone();
+        let cycle = events.iter().find_map(|event| match event {
+            Event::PinnedDeadlock(deadlock) => Some(Arc::clone(&deadlock.cycle)),
+            _ => None,
+        });
+        let cycle = cycle.expect("it is reported");
+        assert!(
+            cycle.contains("monitor_wait") && cycle.contains("far"),
+            "{cycle}"
+        );
+    }
 }

@@ -10,10 +10,14 @@ use crate::sync::{Condvar, Monitor, Mutex, ReentrantLock, RwLock};
 use crate::thread;
 
 /// A small generator of numbers that look random (xorshift).
-struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed * 0x9e37_79b9 + 1)
+    }
+
+    pub(super) fn roll(&mut self, sides: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

@@ -18,6 +18,7 @@ mod any_success;
 mod cancellation;
 mod collect;
 mod error;
+mod tree;
 
 use std::any::Any;
 use std::fmt;
@@ -33,6 +34,7 @@ pub use any_success::AnySuccess;
 pub(super) use cancellation::Cancellation;
 pub use collect::Collect;
 pub use error::{CancelReason, TaskError};
+pub use tree::ThreadTree;
 
 use super::scoped_value::{self, Binding, Bound};
 use super::storage;
