@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::event::{Operation, Subject};
-use crate::park;
 use crate::primitive::constant::{AtomicU64, Ordering};
 use crate::sync::raw::attempt::{self, Attempt, GaveUp};
 use crate::sync::wait_queue::{Line, Place, WaitQueue};
@@ -241,7 +240,7 @@ impl Semaphore {
             return Ok(permit);
         }
         let mut line = self.queue.lock();
-        let mut waiter = park::prepare();
+        let mut waiter = attempt.prepare();
         let place = Place::join(&self.queue, &mut line, waiter.clone(), u64::from(count));
         let mut was_called = false;
         loop {
@@ -264,7 +263,7 @@ impl Semaphore {
                 self.call_next(line);
                 return Ok(self.permit(count));
             }
-            waiter = park::prepare();
+            waiter = attempt.prepare();
             place.rejoin(&mut line, waiter.clone());
         }
     }

@@ -19,7 +19,7 @@ use std::sync::mpsc::TrySendError;
 
 use super::buffer::{Begun, Buffer, State};
 use crate::event::Operation;
-use crate::park::{self, Waiter};
+use crate::park::Waiter;
 use crate::primitive::constant::{AtomicU64, MutexGuard, Ordering};
 use crate::sync::raw::attempt::Attempt;
 use crate::sync::wait_queue::Ticket;
@@ -171,10 +171,11 @@ impl<T> Buffer<T> {
                 drop(state);
                 return Some(self.set_aside(content));
             }
-            let waiter = park::prepare();
+            let mut attempt = Attempt::new(Operation::Channel);
+            let waiter = attempt.prepare();
             state.claims[index].receiver = Some(waiter.clone());
             drop(state);
-            let ended = Attempt::new(Operation::Channel).wait(waiter, 0);
+            let ended = attempt.wait(waiter, 0);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
         }
     }
@@ -211,7 +212,7 @@ impl<T> Buffer<T> {
             drop(state);
             return Err(NotSent::Disconnected(content));
         }
-        let mut waiter = park::prepare();
+        let mut waiter = attempt.prepare();
         let key = state.push(content, Some(waiter.clone()));
         let offer = Offer { buffer: self, key };
         self.call_receivers(state);
@@ -234,7 +235,7 @@ impl<T> Buffer<T> {
                     })
                 });
             }
-            waiter = park::prepare();
+            waiter = attempt.prepare();
             state.messages[index].sender = Some(waiter.clone());
         }
     }
@@ -273,7 +274,7 @@ impl<T> State<T> {
         while index < self.open.len() {
             let open = &self.open[index];
             let is_own = own.is_some_and(|own| Arc::ptr_eq(own, &open.meeting));
-            if is_own || open.waiter.is_stranded() {
+            if is_own || !open.waiter.is_current() || open.waiter.is_stranded() {
                 index += 1;
                 continue;
             }

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::buffer::{Begun, Buffer};
 use super::meeting::{Meeting, Open};
-use crate::park::{self, Waiter};
+use crate::park::Waiter;
 use crate::sync::raw::attempt::{self, Attempt, GaveUp};
 use crate::sync::wait_queue::{Line, Place, Ticket, WaitQueue};
 
@@ -201,7 +201,7 @@ pub(crate) fn wait(
         .then(Meeting::new);
     let deadline = attempt.deadline();
     loop {
-        let waiter = park::prepare();
+        let waiter = attempt.prepare();
         let mut due = deadline;
         if let Some(word) = &word {
             word.open();

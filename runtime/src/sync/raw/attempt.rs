@@ -94,6 +94,15 @@ impl Attempt {
         self.persists = true;
     }
 
+    /// Begins a wait of this operation.
+    pub(crate) fn prepare(&self) -> Waiter {
+        if self.persists {
+            park::prepare_lending()
+        } else {
+            park::prepare()
+        }
+    }
+
     /// Waits once. `owner` is the thread that has what is waited for, 0 if none or unknown. A cancel unwinds.
     pub(crate) fn wait(&mut self, waiter: Waiter, owner: u64) -> Result<(), GaveUp> {
         if owner != 0 {

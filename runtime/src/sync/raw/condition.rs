@@ -62,7 +62,7 @@ impl RawCondition {
                  lock at {others_wait_with:#x}: give each lock a condition of its own"
             );
         }
-        let waiter = park::prepare();
+        let waiter = attempt.prepare();
         let place = Place::join_for_notice(&self.queue, &mut line, waiter.clone());
         drop(line);
 

@@ -128,7 +128,7 @@ impl Exclusive {
         // When it first came to a lock that others had won.
         let mut lost: Option<Instant> = None;
         let mut line = self.queue.lock();
-        let mut waiter = park::prepare();
+        let mut waiter = attempt.prepare();
         let place = Place::join(&self.queue, &mut line, waiter.clone(), 1);
         let mut was_called = false;
         loop {
@@ -149,7 +149,7 @@ impl Exclusive {
                 self.publish(&line);
                 return Ok(());
             }
-            waiter = park::prepare();
+            waiter = attempt.prepare();
             place.rejoin(&mut line, waiter.clone());
             match lost {
                 None => lost = Some(Instant::now()),

@@ -136,7 +136,7 @@ impl RawMonitor {
 
     fn lock_waiting(&self, attempt: &mut Attempt) -> Result<(), GaveUp> {
         let mut line = self.queue.lock();
-        let mut waiter = park::prepare();
+        let mut waiter = attempt.prepare();
         let place = Place::join(&self.queue, &mut line, waiter.clone(), 1);
         loop {
             self.publish(&line);
@@ -147,7 +147,7 @@ impl RawMonitor {
             }
             drop(line);
             attempt.wait(waiter, self.holder())?;
-            waiter = park::prepare();
+            waiter = attempt.prepare();
             line = self.queue.lock();
             place.rejoin(&mut line, waiter.clone());
         }

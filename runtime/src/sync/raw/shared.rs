@@ -103,7 +103,7 @@ impl Shared {
     #[cold]
     pub(crate) fn acquire(&self, access: Access, attempt: &mut Attempt) -> Result<(), GaveUp> {
         let mut line = self.queue.lock();
-        let mut waiter = park::prepare();
+        let mut waiter = attempt.prepare();
         let place = Place::join(&self.queue, &mut line, waiter.clone(), access.want());
         let mut was_called = false;
         loop {
@@ -121,7 +121,7 @@ impl Shared {
             drop(line);
             attempt.wait(waiter, self.writer.load(Ordering::Relaxed))?;
             was_called = true;
-            waiter = park::prepare();
+            waiter = attempt.prepare();
             line = self.queue.lock();
             place.rejoin(&mut line, waiter.clone());
         }

@@ -202,6 +202,33 @@ fn a_cancelled_condition_wait_has_the_lock_when_it_unwinds() {
 }
 
 #[test]
+fn a_cancelled_condition_wait_has_the_lock_also_when_it_must_wait_for_it() {
+    struct Reads<'a>(&'a ReentrantLock<Cell<u32>>);
+    impl Drop for Reads<'_> {
+        fn drop(&mut self) {
+            assert!(self.0.is_held());
+            self.0.lock().set(9);
+        }
+    }
+    Stage::on_both(2, |stage| {
+        let shared = Arc::new((ReentrantLock::new(Cell::new(0)), Condition::new()));
+        let other = Arc::clone(&shared);
+        let waiter = stage.runtime.spawn(move || {
+            let mut guard = other.0.lock();
+            let _reads = Reads(&other.0);
+            let _ = other.1.wait(&mut guard);
+        });
+        stage.until(waiter.thread(), ThreadState::Waiting);
+        let guard = shared.0.lock();
+        stage.runtime.shutdown(Duration::from_millis(10));
+        assert_eq!(guard.get(), 0);
+        drop(guard);
+        assert!(waiter.join().is_err());
+        assert_eq!(shared.0.lock().get(), 9);
+    });
+}
+
+#[test]
 fn a_cancelled_lock_wait_leaves_the_line() {
     Stage::on_both(2, |stage| {
         let lock = Arc::new(ReentrantLock::new(()));

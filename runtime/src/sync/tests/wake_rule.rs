@@ -262,6 +262,7 @@ fn a_woken_sender_that_gets_stranded_is_replaced() {
         each_way(|blocks| {
             let (sender, receiver) = channel::bounded(1);
             sender.send(()).expect("there is room");
+            let _kept = receiver.clone();
             woken_and_then_stranded(
                 stage,
                 blocks,

@@ -290,12 +290,13 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Chooses that one, unless it was chosen or has left, and gives the lock up.
+    /// Chooses that one, unless it was chosen or has left, and another as well if that one cannot run. Gives the lock up.
     pub(crate) fn choose_that(mut self, ticket: Ticket) -> Chosen<'a> {
+        let (first, rest) = self.line.choose_that(ticket);
         Chosen {
             shared: self.shared,
-            first: self.line.choose_that(ticket),
-            rest: Vec::new(),
+            first,
+            rest,
         }
     }
 
@@ -341,20 +342,27 @@ impl Entries {
         self.called += usize::from(state == State::Called);
     }
 
-    fn choose_that(&mut self, ticket: Ticket) -> Option<Call> {
-        let index = self.index(ticket)?;
+    fn choose_that(&mut self, ticket: Ticket) -> (Option<Call>, Vec<Call>) {
+        let Some(index) = self.index(ticket) else {
+            return (None, Vec::new());
+        };
         let entry = &self.entries[index];
-        let waiter = (entry.state == State::Waiting).then(|| entry.waiter.clone())?;
-        let stranded = waiter.is_stranded();
-        self.set_state(
-            ticket,
-            if stranded {
-                State::Skipped
-            } else {
-                State::Called
-            },
-        );
-        Some(Call { ticket, waiter })
+        let (before, waiter) = (entry.state, entry.waiter.clone());
+        let able = before != State::Skipped && !waiter.is_stranded();
+        if before == State::Waiting {
+            let state = if able { State::Called } else { State::Skipped };
+            self.set_state(ticket, state);
+        }
+        let call = (before == State::Waiting).then_some(Call { ticket, waiter });
+        if able {
+            return (call, Vec::new());
+        }
+        let (another, mut rest) = self.choose(1, false, NOBODY);
+        rest.extend(another);
+        match call {
+            Some(call) => (Some(call), rest),
+            None => (rest.pop(), rest),
+        }
     }
 
     fn choose(

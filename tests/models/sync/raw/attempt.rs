@@ -65,6 +65,10 @@ impl Attempt {
         self.clock = None;
     }
 
+    pub(crate) fn prepare(&self) -> Waiter {
+        park::prepare()
+    }
+
     pub(crate) fn wait(&mut self, waiter: Waiter, owner: u64) -> Result<(), GaveUp> {
         self.wait.owner = owner;
         match self.wait_to_end(waiter) {

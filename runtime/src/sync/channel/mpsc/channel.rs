@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
 use crate::event::{Operation, Subject};
-use crate::park::{self, Waiter};
+use crate::park::Waiter;
 use crate::primitive::constant::{Mutex, MutexGuard};
 use crate::sync::raw::attempt::{Attempt, GaveUp};
 use crate::sync::wait_queue::{EVERYTHING, Place, WaitQueue};
@@ -183,7 +183,7 @@ impl<T> Channel<T> {
         let counted = Counted::new(self, &mut state);
         // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let mut line = self.waiting_senders.lock();
-        let mut waiter = park::prepare();
+        let mut waiter = attempt.prepare();
         let place = Place::join(&self.waiting_senders, &mut line, waiter.clone(), 1);
         let mut was_called = false;
         loop {
@@ -208,7 +208,7 @@ impl<T> Channel<T> {
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
             was_called = true;
             state = self.state.lock();
-            waiter = park::prepare();
+            waiter = attempt.prepare();
             // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
             line = self.waiting_senders.lock();
             place.rejoin(&mut line, waiter.clone());
@@ -222,7 +222,7 @@ impl<T> Channel<T> {
         content: T,
     ) -> Result<(), SendError<T>> {
         let mut attempt = self.attempt();
-        let mut waiter = park::prepare();
+        let mut waiter = attempt.prepare();
         let number = state.push(content, Some(waiter.clone()));
         wake_receiver(state);
         loop {
@@ -242,7 +242,7 @@ impl<T> Channel<T> {
                 drop(state);
                 return message.map_or(Ok(()), |message| Err(SendError(message.content)));
             }
-            waiter = park::prepare();
+            waiter = attempt.prepare();
             state.messages[index].sender = Some(waiter.clone());
         }
     }
@@ -269,7 +269,7 @@ impl<T> Channel<T> {
             if state.senders == 0 {
                 return Err(NotReceived::Disconnected);
             }
-            let waiter = park::prepare();
+            let waiter = attempt.prepare();
             state.receiver = Some(waiter.clone());
             drop(state);
             let ended = attempt.wait(waiter, 0);
