@@ -21,8 +21,8 @@ pub use pin::{native, pinned};
 
 pub use continuation::{ParseStacksError, Stacks};
 pub use runtime::{
-    BuildError, CarrierPins, DeadlockPolicy, Metrics, OffloadMetrics, PinnedSite, PinnedTime,
-    Runtime, RuntimeBuilder, SettingError, ShutdownReport, SpawnError,
+    BuildError, CarrierPins, DeadlockPolicy, Metrics, OffloadMetrics, PinnedHistogram, PinnedSite,
+    PinnedTime, Runtime, RuntimeBuilder, SettingError, ShutdownReport, SpawnError,
 };
 
 /// What the macros' expansions name. No API: it changes with any release.

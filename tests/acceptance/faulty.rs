@@ -1,4 +1,4 @@
-//! A program that does what must not be done, for `stacks.rs`: `faulty CASE BACKEND`.
+//! A program that does what one process can do only once, for `stacks.rs` and `core/`: `faulty CASE BACKEND`.
 #![expect(unsafe_code, reason = "calls C, and follows a null pointer on purpose")]
 
 use std::ffi::c_int;
@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use vt_runtime::event::Event;
 use vt_runtime::thread::{self, Builder, JoinHandle};
-use vt_runtime::{Runtime, SpawnError, Stacks};
+use vt_runtime::{BuildError, Runtime, SpawnError, Stacks};
 use vt_tests::Deadline;
 
 unsafe extern "C" {
@@ -34,6 +35,10 @@ fn main() {
             assert_eq!(recurse(0), 0);
         }
         "fill" => fill(stacks),
+        "address-space" => fill_address_space(stacks),
+        "carriers" => too_many_carriers(stacks),
+        "memory" => memory(stacks),
+        "exit" => exit_inside(stacks),
         _ => panic!("no case is called {case}"),
     }
 }
@@ -96,6 +101,189 @@ fn fill(stacks: Stacks) {
     let most = (peak + peak / 10).max(peak + 100);
     assert!(mappings() <= most, "{} after {peak}", mappings());
     eprintln!("{count} threads fitted");
+}
+
+/// Under a limit on address space: the refusal says so, and all goes on when there is room again.
+fn fill_address_space(stacks: Stacks) {
+    let builder = Runtime::builder().stacks(stacks).carriers(2);
+    let runtime = builder.max_threads(1_000_000).build();
+    let runtime = runtime.expect("carriers start");
+    if stacks == Stacks::Generator {
+        return refused_at_the_first_mount(&runtime);
+    }
+    let ballast = ballast();
+    let (threads, refusal) = park_until_refused(&runtime);
+    drop(ballast);
+    let SpawnError::StackLimit {
+        live,
+        error: Some(_),
+        ..
+    } = &refusal
+    else {
+        panic!("refused for another reason: {refusal}");
+    };
+    assert!(*live >= threads.len(), "{refusal}");
+    assert!(refusal.to_string().contains(&live.to_string()), "{refusal}");
+    eprintln!("{} threads, then: {refusal}", threads.len());
+    release(threads);
+    // Idle stacks serve threads of their size.
+    let again = Builder::new().stack_size(1).spawn_in(&runtime, || 1);
+    let again = again.expect("there are idle stacks");
+    assert_eq!(again.join().expect("no panic"), 1);
+}
+
+/// The portable backend maps a stack at a thread's first mount: its joiner and an event learn of the refusal.
+fn refused_at_the_first_mount(runtime: &Runtime) {
+    let mut events = runtime.event_reader();
+    let ballast = ballast();
+    let spawn = |_| {
+        Builder::new()
+            .spawn_in(runtime, thread::park)
+            .expect("admitted")
+    };
+    let threads: Vec<_> = (0..12_000).map(spawn).collect();
+    let counts = || {
+        let listed = runtime.threads();
+        (
+            listed.len(),
+            listed
+                .iter()
+                .filter(|info| info.waits_for.is_some())
+                .count(),
+        )
+    };
+    // Until each has parked or been refused.
+    while counts().0 != counts().1 {
+        std::thread::yield_now();
+    }
+    drop(ballast);
+    threads.iter().for_each(|thread| thread.thread().unpark());
+    let refused = threads
+        .into_iter()
+        .filter_map(|thread| thread.join().err())
+        .count();
+    assert!(refused > 0);
+    assert_eq!(runtime.metrics().refused, refused as u64);
+    let mut causes = Vec::new();
+    events.drain(|recorded| {
+        if let Event::VirtualThreadSubmitFailed { cause, .. } = recorded.event {
+            causes.push(cause);
+        }
+    });
+    eprintln!(
+        "{refused} refused: {}",
+        causes.first().expect("an event for each")
+    );
+    assert_eq!(runtime.run(|| 1), 1);
+}
+
+/// Address space for what must still be allocated when a limit is reached: std aborts where an allocation fails.
+fn ballast() -> Vec<u8> {
+    black_box(Vec::with_capacity(128 << 20))
+}
+
+/// Under a limit on address space, which OS threads' stacks need too.
+fn too_many_carriers(stacks: Stacks) {
+    let builder = || Runtime::builder().stacks(stacks);
+    let ballast = ballast();
+    let refused = builder()
+        .carriers(64)
+        .build()
+        .expect_err("no room for their stacks");
+    drop(ballast);
+    eprintln!("{refused}");
+    let BuildError::Carrier { started, .. } = &refused else {
+        panic!("refused for another reason: {refused}");
+    };
+    assert!(
+        refused.to_string().contains(&format!("({started} live)")),
+        "{refused}"
+    );
+    // The carriers that had started end, and make room.
+    let answer = loop {
+        let runtime = builder().carriers(1).build().ok();
+        let thread = runtime.and_then(|runtime| Builder::new().spawn_in(&runtime, || 1).ok());
+        match thread.map(JoinHandle::join) {
+            Some(Ok(answer)) => break answer,
+            _still_full => std::thread::yield_now(),
+        }
+    };
+    assert_eq!(answer, 1);
+}
+
+/// How much memory parked threads take, and that it is given back.
+fn memory(stacks: Stacks) {
+    const THREADS: usize = 10_000;
+    let runtime = Runtime::builder().stacks(stacks).carriers(2).build();
+    let runtime = runtime.expect("carriers start");
+    runtime.run(|| ());
+    let before = resident();
+    let gate = vt_tests::Gate::new();
+    let parked: Vec<_> = (0..THREADS)
+        .map(|_| {
+            let gate = gate.clone();
+            runtime.spawn(move || {
+                while !gate.is_open() {
+                    thread::park();
+                }
+            })
+        })
+        .collect();
+    let all_wait = || {
+        let waits = |info: &thread::ThreadInfo| info.waits_for.is_some();
+        runtime.threads().iter().filter(|info| waits(info)).count() == THREADS
+    };
+    while !all_wait() {
+        std::thread::yield_now();
+    }
+    let full = resident();
+    let each = (full - before) as f64 / THREADS as f64;
+    eprintln!("{each:.2} KiB for each parked thread");
+    // Unoptimised frames are larger, and the last dump is in here as well; the generator backend needs two pages.
+    let most = if stacks == Stacks::Dense { 6.0 } else { 14.0 };
+    assert!(each < most, "{each} KiB");
+    gate.open();
+    release(parked);
+    // About a second later.
+    while resident() > before + (full - before) / 2 {
+        std::thread::yield_now();
+    }
+    eprintln!("{} KiB, then {full} KiB, then {} KiB", before, resident());
+}
+
+/// Resident memory, in KiB.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("procfs is mounted");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|rest| rest.split_whitespace().next());
+    number
+        .and_then(|text| text.parse().ok())
+        .expect("a number of KiB")
+}
+
+/// Ends the process inside a thread, with others parked, pinned and running.
+fn exit_inside(stacks: Stacks) {
+    let runtime = Runtime::builder().stacks(stacks).carriers(3).build();
+    let runtime = runtime.expect("carriers start");
+    let parked = runtime.spawn(|| {
+        loop {
+            thread::park();
+        }
+    });
+    let pinned = Builder::new().carrier(1).spawn_in(&runtime, || {
+        vt_runtime::pinned::critical("for ever", || {
+            loop {
+                thread::park();
+            }
+        });
+    });
+    let exits = Builder::new().carrier(0).spawn_in(&runtime, || {
+        thread::yield_now();
+        std::process::exit(7);
+    });
+    let _: Result<(), _> = exits.expect("spawned").join();
+    drop((parked, pinned));
+    panic!("the process has ended by now");
 }
 
 /// Returns when all of them have a stack.

@@ -4,23 +4,23 @@
 //! in this carrier's own table, is not `Send`, and never leaves it.
 //!
 //! **Invariant (bounded wait):** a ready thread is mounted after at most the threads that were ready before
-//! it, plus one unstarted thread for every [`START_EVERY`] mounts. Inbox, timers and I/O are looked at
-//! every [`LOOK_EVERY`] mounts and whenever the run queue is empty.
+//! it, plus one unstarted thread for every [`START_EVERY`] mounts and one for each look. Inbox, timers, I/O and what
+//! was spawned from outside are looked at whenever the run queue is empty, and else at the [pace](super::pace) of at
+//! most 61 mounts or about a millisecond. A thread that computes without waiting or yielding is not interrupted.
 
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::local::{Local, Place, Request};
-use super::{Status, Unstarted};
+use super::pace::Pace;
+use super::{Role, Status, Unstarted};
 use crate::continuation::{Continuation, Step, ThreadLabel, prefetch_value};
 use crate::current;
-use crate::event::{Event, Lifetime, ThreadRef};
-use crate::park::{Place as Stays, Record};
+use crate::event::{self, Event, Lifetime, ThreadRef};
+use crate::park::{self, Place as Stays, Record};
 use crate::pin;
 use crate::primitive::Ordering;
 
-/// Mounts between two looks at inbox, timers and I/O.
-const LOOK_EVERY: u32 = 61;
 /// Mounts between two starts while the run queue is not empty.
 const START_EVERY: u32 = 8;
 /// Rounds of looking for work before the carrier sleeps: waking a halted core costs about 36 µs on a
@@ -51,19 +51,26 @@ impl Local {
         local.cycle();
         std::mem::forget(alive);
         current::become_carrier(None);
-        local.me.set_status(Status::Gone);
+        local.me.retire();
     }
 
     fn cycle(&self) {
         self.me.set_status(Status::Running);
         let mut tick: u32 = 0;
+        let mut pace = Pace::new();
         loop {
             tick = tick.wrapping_add(1);
-            if tick.is_multiple_of(LOOK_EVERY) {
+            if pace.is_due() {
                 self.look_outside();
                 self.poll();
+                pace.looked(event::now().0);
+                // Else what is spawned from outside would wait for a busy carrier's last thread to wait.
+                let injected = self.shared.find_injected(&self.me);
+                if let Some(place) = injected.and_then(|unstarted| self.start(unstarted)) {
+                    self.push_ready(place);
+                }
             }
-            let Some(place) = self.next(tick) else {
+            let Some(place) = self.next(tick, &mut pace) else {
                 if self.shared.may_end() {
                     return;
                 }
@@ -76,7 +83,7 @@ impl Local {
     }
 
     /// The thread to mount now; looks everywhere before it says that there is none.
-    fn next(&self, tick: u32) -> Option<Place> {
+    fn next(&self, tick: u32, pace: &mut Pace) -> Option<Place> {
         if tick.is_multiple_of(START_EVERY)
             && let Some(place) = self.start_one(false)
         {
@@ -86,6 +93,7 @@ impl Local {
             return Some(place);
         }
         self.look_outside();
+        pace.idled();
         if let Some(place) = self.pop_ready().or_else(|| self.start_one(true)) {
             return Some(place);
         }
@@ -123,7 +131,9 @@ impl Local {
     fn look_outside(&self) {
         self.drain_inbox();
         self.fire_timers();
-        for unstarted in self.me.take_assigned() {
+        let mut assigned = Vec::new();
+        self.me.assigned.take_into(&mut assigned);
+        for unstarted in assigned {
             if let Some(place) = self.start(unstarted) {
                 self.push_ready(place);
             }
@@ -157,14 +167,14 @@ impl Local {
             id: record.id,
             name: record.name.clone(),
         };
-        match Continuation::new(stack, label, body) {
+        match Continuation::new(stack, label, move || body.run()) {
             Ok(continuation) => {
                 self.lifetime(Lifetime::Start, &record);
                 Some(self.settle(record, continuation))
             }
             Err(error) => {
                 drop(self.shared.refuse_stack(error));
-                self.finish(&record);
+                self.finish(record);
                 None
             }
         }
@@ -215,7 +225,7 @@ impl Local {
                 self.vacate(place);
                 self.report_leaks(&record);
                 self.lifetime(Lifetime::End, &record);
-                self.finish(&record);
+                self.finish(record);
             }
             (Step::Suspended, Request::Abandon) => {
                 // Dropping a suspended continuation leaks its stack; the thread stays counted as live here, and
@@ -232,10 +242,14 @@ impl Local {
             .lifetime(self.me.id, moment, record.id, record.name.as_deref());
     }
 
-    fn finish(&self, record: &Arc<Record>) {
+    fn finish(&self, record: Arc<Record>) {
         self.me.live.fetch_sub(1, Ordering::Relaxed);
-        self.shared.forget(record);
+        self.shared.forget(&record);
         record.set_ended();
+        park::let_go(record);
+        if self.me.role == Role::Dedicated {
+            self.me.release();
+        }
     }
 
     fn report_leaks(&self, record: &Record) {
@@ -260,7 +274,7 @@ impl Local {
         let search = self.shared.begin_search();
         self.me.set_status(Status::Idle);
         for _ in 0..LOOK_AROUND {
-            if self.me.inbox_filled.load(Ordering::Relaxed) || self.shared.has_unstarted() {
+            if self.me.has_news() || self.shared.has_unstarted_for(&self.me) {
                 break;
             }
             for _ in 0..16 {
@@ -268,9 +282,9 @@ impl Local {
             }
         }
         drop(search);
-        if !self.me.inbox_filled.load(Ordering::Relaxed) && !self.shared.has_unstarted() {
+        if !self.me.has_news() && !self.shared.has_unstarted_for(&self.me) {
             self.shared.enter_idle(self.me.id);
-            self.sleep(|| self.shared.has_unstarted() || self.shared.may_end());
+            self.sleep(|| self.shared.has_unstarted_for(&self.me) || self.shared.may_end());
             self.shared.leave_idle(self.me.id);
             self.shared.watchdog.stir();
         }

@@ -19,6 +19,8 @@ use crate::runtime::Shared;
 
 /// Readiness events taken from the kernel at a time.
 const EVENTS: usize = 256;
+/// Timers fired at a time.
+const TIMERS: usize = 1024;
 /// Why a spare carrier stands in for a pinned one.
 const PINNED: &str = "pinned";
 
@@ -180,7 +182,7 @@ impl Local {
 
     /// Collects what others woke; returns how many.
     pub(super) fn drain_inbox(&self) -> usize {
-        self.me.take_inbox(&mut *self.queue.borrow_mut())
+        self.me.inbox.take_into(&mut *self.queue.borrow_mut())
     }
 
     /// Ends the waits whose deadline has passed.
@@ -192,7 +194,8 @@ impl Local {
         if next > now {
             return;
         }
-        loop {
+        // A common deadline of very many must not keep this from the rest; those left are still due.
+        for _ in 0..TIMERS {
             let due = self.timers.borrow_mut().pop_due(now);
             let Some(waiter) = due else { break };
             waiter.time_out();
@@ -231,11 +234,7 @@ impl Local {
     /// A wake-up that comes before the epoll wait begins ends it all the same: it is written to the eventfd.
     pub(super) fn sleep(&self, ready: impl Fn() -> bool) {
         let next = self.timers.borrow().next();
-        let has_news = || {
-            self.me.inbox_filled.load(Ordering::Acquire)
-                || self.me.assigned_filled.load(Ordering::Acquire)
-                || ready()
-        };
+        let has_news = || self.me.has_news() || ready();
         if self.me.bell.lie_down(has_news) {
             let limit = next.map(|next| Duration::from_nanos(next.saturating_sub(event::now().0)));
             self.me.driver.poll(limit, &mut self.events.borrow_mut());
@@ -299,7 +298,7 @@ impl Local {
         } else {
             self.unstarted.len() + self.shared.injector.len()
         };
-        let ready = started + unstarted + self.me.assigned.lock().len();
+        let ready = started + unstarted + self.me.assigned.len();
         self.me.ready.store(ready, Ordering::Relaxed);
         u32::try_from(ready).unwrap_or(u32::MAX)
     }

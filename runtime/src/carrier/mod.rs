@@ -6,7 +6,9 @@
 pub(crate) mod current;
 mod cycle;
 mod driver;
+mod inbox;
 mod local;
+mod pace;
 mod timers;
 
 use std::os::fd::OwnedFd;
@@ -17,6 +19,8 @@ use std::sync::atomic::AtomicU32;
 use crossbeam_deque::Stealer;
 use parking_lot::Mutex;
 
+use inbox::Inbox;
+
 pub(crate) use driver::{Direction, Registration};
 pub(crate) use local::{Local, Stranded};
 
@@ -24,12 +28,12 @@ use crate::continuation::Reservation;
 use crate::event::Timestamp;
 use crate::park::{Offer, Record};
 use crate::pin::Effective;
-use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Bell, Ordering, fence};
+use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Bell, Body, Ordering, fence};
 
 /// A virtual thread that has not run yet: all that placement, queues and stealing ever move.
 pub(crate) struct Unstarted {
     pub(crate) record: Arc<Record>,
-    pub(crate) body: Box<dyn FnOnce() + Send>,
+    pub(crate) body: Body,
     pub(crate) stack: Reservation,
 }
 
@@ -67,15 +71,27 @@ pub(crate) enum Status {
     Gone = 5,
 }
 
+/// What a carrier is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Runs whatever is spawned.
+    Regular,
+    /// Starts what others cannot, while regions block them.
+    Spare,
+    /// Runs one thread at a time, which was spawned for an OS thread of its own.
+    Dedicated,
+}
+
 /// The shared face of one carrier.
 pub(crate) struct Carrier {
     pub(crate) id: usize,
+    pub(crate) role: Role,
+    /// A dedicated carrier: its thread has not ended.
+    taken: AtomicBool,
     /// Started threads of this carrier that others woke.
-    inbox: Mutex<Vec<local::Place>>,
-    inbox_filled: AtomicBool,
+    inbox: Inbox<local::Place>,
     /// Unstarted threads that must run here.
-    assigned: Mutex<Vec<Unstarted>>,
-    assigned_filled: AtomicBool,
+    assigned: Inbox<Unstarted>,
     pub(crate) stealer: Stealer<Unstarted>,
     bell: Bell,
     wake: OwnedFd,
@@ -100,16 +116,16 @@ pub(crate) struct Carrier {
 }
 
 impl Carrier {
-    pub(crate) fn new(id: usize, stealer: Stealer<Unstarted>) -> std::io::Result<Self> {
+    pub(crate) fn new(id: usize, role: Role, stealer: Stealer<Unstarted>) -> std::io::Result<Self> {
         use rustix::event::{EventfdFlags, eventfd};
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let driver = driver::Driver::new(&wake)?;
         Ok(Self {
             id,
-            inbox: Mutex::default(),
-            inbox_filled: AtomicBool::new(false),
-            assigned: Mutex::default(),
-            assigned_filled: AtomicBool::new(false),
+            role,
+            taken: AtomicBool::new(role == Role::Dedicated),
+            inbox: Inbox::new(),
+            assigned: Inbox::new(),
             stealer,
             bell: Bell::new(),
             wake,
@@ -129,16 +145,29 @@ impl Carrier {
 
     /// Anybody: the thread of that place is ready.
     pub(crate) fn deliver(&self, place: local::Place) {
-        self.inbox.lock().push(place);
-        self.inbox_filled.store(true, Ordering::Release);
+        self.inbox.put(place);
         self.wake_up();
     }
 
     /// Anybody: that thread must start here.
     pub(crate) fn assign(&self, unstarted: Unstarted) {
-        self.assigned.lock().push(unstarted);
-        self.assigned_filled.store(true, Ordering::Release);
+        self.assigned.put(unstarted);
         self.wake_up();
+    }
+
+    /// A spawn: takes a dedicated carrier that has no thread.
+    pub(crate) fn dedicate(&self) -> bool {
+        self.role == Role::Dedicated && !self.taken.swap(true, Ordering::AcqRel)
+    }
+
+    /// Its thread has ended: it may have another.
+    pub(crate) fn release(&self) {
+        self.taken.store(false, Ordering::Release);
+    }
+
+    /// Has anything been put down here that it has not seen?
+    fn has_news(&self) -> bool {
+        self.inbox.is_filled() || self.assigned.is_filled()
     }
 
     /// Anybody: the carrier looks around again if it sleeps or is about to.
@@ -147,26 +176,6 @@ impl Carrier {
             // An eventfd's counter cannot overflow by ones, and a full one wakes just as well.
             let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
         }
-    }
-
-    fn take_inbox(&self, into: &mut impl Extend<local::Place>) -> usize {
-        if !self.inbox_filled.load(Ordering::Acquire) {
-            return 0;
-        }
-        let mut inbox = self.inbox.lock();
-        self.inbox_filled.store(false, Ordering::Relaxed);
-        let count = inbox.len();
-        into.extend(inbox.drain(..));
-        count
-    }
-
-    fn take_assigned(&self) -> Vec<Unstarted> {
-        if !self.assigned_filled.load(Ordering::Acquire) {
-            return Vec::new();
-        }
-        let mut assigned = self.assigned.lock();
-        self.assigned_filled.store(false, Ordering::Relaxed);
-        std::mem::take(&mut *assigned)
     }
 
     /// Does it sleep, with nothing to do?
@@ -181,8 +190,7 @@ impl Carrier {
 
     /// Threads known to wait for this carrier, for the watchdog: a lower bound.
     pub(crate) fn stranded_now(&self) -> usize {
-        let assigned = self.assigned.lock().len();
-        self.ready.load(Ordering::Relaxed) + self.inbox.lock().len() + assigned
+        self.ready.load(Ordering::Relaxed) + self.inbox.len() + self.assigned.len()
     }
 
     pub(crate) fn status(&self) -> Status {
@@ -243,6 +251,14 @@ impl Carrier {
         for offer in offers {
             offer.revoke();
         }
+    }
+
+    /// The carrier's OS thread ends: nobody lives here whom a wake-one could be for. What was offered and accepted names
+    /// records, and those name the runtime that owns this carrier.
+    fn retire(&self) {
+        self.set_status(Status::Gone);
+        let offers = std::mem::take(&mut self.offers.lock().given);
+        drop(offers);
     }
 
     pub(crate) fn open_pin(&self) -> Option<OpenPin> {

@@ -51,3 +51,34 @@ impl Timers {
         Some(entry.remove())
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::park;
+
+    #[test]
+    fn a_million_pending_deadlines_come_out_in_order_and_cancelled_ones_leave_nothing() {
+        const MANY: u64 = 1_000_000;
+        let waiter = park::prepare();
+        let mut timers = Timers::default();
+        // Deadlines in no order, many of them alike.
+        let set: Vec<_> = (0..MANY)
+            .map(|number| timers.insert(number * 7919 % 50_000, waiter.clone()))
+            .collect();
+        for timer in set.iter().filter(|timer| timer.sequence % 4 != 0) {
+            timers.cancel(*timer);
+        }
+        assert_eq!(timers.pending.len() as u64, MANY / 4);
+        assert!(timers.pop_due(timers.next().expect("many") - 1).is_none());
+        let mut last = 0;
+        let mut fired = 0;
+        while let Some(next) = timers.next() {
+            assert!(next >= last, "in order");
+            last = next;
+            assert!(timers.pop_due(next).is_some());
+            fired += 1;
+        }
+        assert_eq!(fired, MANY / 4);
+    }
+}

@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// What one thread is taken to need: a page of stack or two, its share of page tables, its record.
 const BYTES_PER_THREAD: u64 = 8 << 10;
@@ -39,6 +40,15 @@ pub(super) fn free_mappings() -> usize {
     limit
         .saturating_sub(used)
         .saturating_sub((limit / 32).max(1000))
+}
+
+/// Does this process have a limit on its address space (`ulimit -v`)? Asked once.
+pub(super) fn address_space_is_limited() -> bool {
+    static IS_LIMITED: OnceLock<bool> = OnceLock::new();
+    *IS_LIMITED.get_or_init(|| {
+        let limit = rustix::process::getrlimit(rustix::process::Resource::As);
+        limit.current.is_some()
+    })
 }
 
 fn machine_available() -> Option<u64> {

@@ -28,7 +28,7 @@ use super::extent::{Extent, page_size};
 use super::guard::{GUARD, GuardKind};
 use super::pool::{StackError, Ticket};
 use super::running::{self, Backend, State};
-use super::{Step, ThreadLabel, fault};
+use super::{Step, ThreadLabel, budget, fault, slab};
 use ::generator::{Gn, LocalGenerator, Scope};
 
 type Stackful = LocalGenerator<'static, (), ()>;
@@ -133,6 +133,10 @@ impl Portable {
 
 impl Idle {
     fn map(stack_size: usize, guards: GuardKind) -> io::Result<Self> {
+        // The crate panics when it is refused memory, and std aborts; better to have asked.
+        if budget::address_space_is_limited() && !slab::has_room(stack_size + GUARD) {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
         let generator = catch_unwind(|| {
             Gn::<()>::new_scoped_opt_local(words(stack_size + GUARD), |_: Scope<'_, '_, (), ()>| ())
         })

@@ -37,6 +37,9 @@ pub(super) const CLASSES: usize = 20;
 const SLAB_BYTES: usize = 256 << 20;
 const SLAB_SLOTS: usize = 1024;
 
+/// Address space that a slab leaves free: std ends a process that cannot allocate, so the refusal must come first.
+const RESERVE: usize = 32 << 20;
+
 /// By how much the tops of neighbouring stacks differ: lines of a cache, in so many steps.
 const CACHE_LINE: usize = 64;
 const COLOURS: usize = 16;
@@ -151,6 +154,16 @@ pub(super) fn give_back(slots: &mut [Slot]) {
     }
 }
 
+/// Is there address space for that much, and for the reserve?
+pub(super) fn has_room(length: usize) -> bool {
+    let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+    let length = length + RESERVE;
+    // SAFETY: no address is asked for, so the new mapping replaces nothing.
+    let probe = unsafe { mmap_anonymous(ptr::null_mut(), length, ProtFlags::empty(), flags) };
+    // SAFETY: mapped just now, and nobody knows it.
+    probe.is_ok_and(|memory| unsafe { munmap(memory, length) }.is_ok())
+}
+
 /// One mapping and how much of it was handed out.
 pub(super) struct Slab {
     base: NonZeroUsize,
@@ -171,8 +184,10 @@ impl Slab {
         loop {
             let length = slots * class.slot_size();
             // SAFETY: no address is asked for, so the new mapping replaces nothing.
-            match unsafe { mmap_anonymous(ptr::null_mut(), length, access, flags) } {
+            match unsafe { mmap_anonymous(ptr::null_mut(), length + RESERVE, access, flags) } {
                 Ok(memory) => {
+                    // SAFETY: the end of the mapping just made, which nobody knows.
+                    let _ = unsafe { munmap(memory.wrapping_byte_add(length), RESERVE) };
                     // A huge page under a stack would keep two megabytes for a few bytes of frames.
                     // SAFETY: changes no contents; a kernel without huge pages refuses it.
                     unsafe { libc::madvise(memory, length, libc::MADV_NOHUGEPAGE) };

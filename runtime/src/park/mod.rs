@@ -13,8 +13,10 @@
 //! **Invariant (leaf):** no lock of the runtime is held over [`wait`], and nothing in this module calls user
 //! code between the decision and the unmount, except the thread's own `tracing` spans, on its own stack.
 
+mod life;
 mod pinned;
 mod record;
+mod recycle;
 mod spans;
 mod stack;
 mod word;
@@ -23,8 +25,10 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub(crate) use life::wake_task;
 pub(crate) use pinned::Spell;
 pub(crate) use record::{Kind, Record, Waiting, of_os_thread};
+pub(crate) use recycle::let_go;
 pub use stack::walk;
 pub(crate) use stack::{capture as capture_stack, has_frame_pointers, test_frame_pointers};
 pub(crate) use word::{End, Place};

@@ -2,15 +2,20 @@
 //!
 //! Virtual threads and plain OS threads have the same record, so that every lock and channel works the
 //! same on both. A record outlives its thread for as long as somebody may still wake it.
+//!
+//! A million threads have a million of these, so what is rare lies elsewhere, and addresses and places are
+//! as narrow as they can be.
 
 use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::panic::Location;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
 
-use super::Waiter;
+use super::life::Life;
+use super::recycle;
 use super::word::{End, Ended, WaitWord};
 use crate::event::{Operation, Subject};
 use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -19,7 +24,12 @@ use crate::runtime::Shared;
 /// Set in the ids of OS threads, so that they never meet those of virtual threads.
 const OS_THREAD: u64 = 1 << 63;
 /// `home` before the first mount.
-const NO_HOME: usize = usize::MAX;
+const NO_HOME: u32 = u32::MAX;
+/// Lengths of stacks are kept in this unit, of which every stack is a multiple.
+const STACK_UNIT: usize = 4096;
+
+/// The stories of deadlocks that ended a wait, until their threads take them.
+static DEADLOCKS: Mutex<Vec<(u64, Arc<str>)>> = Mutex::new(Vec::new());
 
 static NEXT_VIRTUAL: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 static NEXT_OS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
@@ -53,13 +63,14 @@ pub(crate) enum Kind {
 pub(crate) struct Virtual {
     pub(crate) runtime: Arc<Shared>,
     /// Index of the carrier it lives on, once mounted.
-    home: AtomicUsize,
+    home: AtomicU32,
     /// Its place in the home carrier's table of continuations.
     place: AtomicU32,
-    /// Where the frames of its stack may be, from its first mount.
-    pub(crate) stack: OnceLock<std::ops::Range<usize>>,
-    /// Its place in the runtime's registry.
-    pub(crate) registered: OnceLock<(usize, usize)>,
+    /// Where the frames of its stack may be, from its first mount: the lowest address, and how many units.
+    stack_low: AtomicUsize,
+    stack_length: AtomicU32,
+    /// Its place in its shard of the runtime's registry.
+    pub(crate) registered: AtomicU32,
 }
 
 /// Blocks and releases one plain OS thread.
@@ -67,13 +78,6 @@ pub(crate) struct Virtual {
 pub(crate) struct Parker {
     lock: Mutex<()>,
     signal: Condvar,
-}
-
-/// How far a thread has come.
-#[derive(Default)]
-struct Life {
-    ended: bool,
-    joiners: Vec<Waiter>,
 }
 
 /// One thread. See the module's documentation.
@@ -92,9 +96,16 @@ pub(crate) struct Record {
     waiting: Mutex<Option<Waiting>>,
     /// Since when it waits without unmounting ([`crate::event::now`]), 0 if it does not.
     pub(crate) pinned_since: AtomicU64,
-    /// Why the wait ended with a deadlock.
-    deadlock: Mutex<Option<Arc<str>>>,
     life: Mutex<Life>,
+}
+
+impl Virtual {
+    /// Where the frames of its stack may be; `None` before the first mount.
+    pub(crate) fn stack(&self) -> Option<Range<usize>> {
+        let low = self.stack_low.load(Ordering::Acquire);
+        let length = self.stack_length.load(Ordering::Relaxed) as usize * STACK_UNIT;
+        (low != 0).then_some(low..low + length)
+    }
 }
 
 impl Record {
@@ -107,12 +118,18 @@ impl Record {
         let id = NEXT_VIRTUAL.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let virtual_part = Virtual {
             runtime,
-            home: AtomicUsize::new(NO_HOME),
+            home: AtomicU32::new(NO_HOME),
             place: AtomicU32::new(0),
-            stack: OnceLock::new(),
-            registered: OnceLock::new(),
+            stack_low: AtomicUsize::new(0),
+            stack_length: AtomicU32::new(0),
+            registered: AtomicU32::new(u32::MAX),
         };
-        Arc::new(Self::new(id, name, parent, Kind::Virtual(virtual_part)))
+        recycle::make(Self::new(id, name, parent, Kind::Virtual(virtual_part)))
+    }
+
+    /// Nobody: what is kept to be used again.
+    pub(super) fn nobody() -> Self {
+        Self::new(0, None, 0, Kind::Os(Parker::default()))
     }
 
     /// The calling OS thread.
@@ -136,7 +153,6 @@ impl Record {
             started: AtomicBool::new(false),
             waiting: Mutex::new(None),
             pinned_since: AtomicU64::new(0),
-            deadlock: Mutex::default(),
             life: Mutex::default(),
         }
     }
@@ -160,16 +176,18 @@ impl Record {
     /// The carrier it lives on; `None` before its first mount and for OS threads.
     pub(crate) fn home(&self) -> Option<usize> {
         let home = self.as_virtual()?.home.load(Ordering::Relaxed);
-        (home != NO_HOME).then_some(home)
+        (home != NO_HOME).then_some(home as usize)
     }
 
     /// Carrier: the first mount.
-    pub(crate) fn settle_on(&self, carrier: usize, place: u32, stack: std::ops::Range<usize>) {
+    pub(crate) fn settle_on(&self, carrier: usize, place: u32, stack: Range<usize>) {
+        let narrow = |number: usize| u32::try_from(number).expect("fewer threads, and smaller");
         if let Kind::Virtual(part) = &self.kind {
-            // A thread has one first mount.
-            let _ = part.stack.set(stack);
+            let length = narrow(stack.len() / STACK_UNIT);
+            part.stack_length.store(length, Ordering::Relaxed);
+            part.stack_low.store(stack.start, Ordering::Release);
             part.place.store(place, Ordering::Relaxed);
-            part.home.store(carrier, Ordering::Release);
+            part.home.store(narrow(carrier), Ordering::Release);
         }
         self.started.store(true, Ordering::Relaxed);
     }
@@ -275,13 +293,17 @@ impl Record {
 
     /// Ends the wait `epoch`, which is part of a deadlock that `story` tells.
     pub(crate) fn end_deadlocked(self: &Arc<Self>, epoch: u64, story: &Arc<str>) {
-        *self.deadlock.lock() = Some(Arc::clone(story));
-        self.end(epoch, End::Deadlock);
+        DEADLOCKS.lock().push((self.id, Arc::clone(story)));
+        if !self.end(epoch, End::Deadlock) {
+            drop(self.take_deadlock());
+        }
     }
 
     /// Owner: the story of the deadlock that ended its wait.
     pub(crate) fn take_deadlock(&self) -> Arc<str> {
-        self.deadlock.lock().take().unwrap_or_default()
+        let mut stories = DEADLOCKS.lock();
+        let own = stories.iter().rposition(|(thread, _)| *thread == self.id);
+        own.map_or_else(Arc::default, |own| stories.swap_remove(own).1)
     }
 
     /// Makes the thread look again at what it waits for, which it does in a loop. Harmless: an extra hint.
@@ -295,31 +317,19 @@ impl Record {
         waiting.filter(|waiting| self.word.is_waiting_in(waiting.epoch))
     }
 
+    /// How far it has come, and what it leaves.
+    pub(crate) fn life(&self) -> parking_lot::MutexGuard<'_, Life> {
+        self.life.lock()
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
-        self.life.lock().ended
+        self.life.lock().has_ended()
     }
 
     /// Marks the end and wakes all who join.
     pub(crate) fn set_ended(&self) {
-        let joiners = {
-            let mut life = self.life.lock();
-            life.ended = true;
-            std::mem::take(&mut life.joiners)
-        };
-        for joiner in joiners {
-            joiner.wake();
-        }
-    }
-
-    /// Registers who waits for the end; false if it has come already.
-    pub(crate) fn add_joiner(&self, joiner: &Waiter) -> bool {
-        let mut life = self.life.lock();
-        if life.ended {
-            return false;
-        }
-        life.joiners.retain(Waiter::is_current);
-        life.joiners.push(joiner.clone());
-        true
+        let watchers = self.life.lock().end();
+        watchers.wake();
     }
 }
 

@@ -1,17 +1,43 @@
 //! The atomics and locks of the protocols that are model-checked: std's and parking_lot's, or loom's.
 //!
 //! The only place outside test modules that looks at `cfg(loom)`. With them stands what is built from nothing else:
-//! the bell that wakes a sleeper.
+//! the bell that wakes a sleeper, and values of forgotten type.
 
 mod bell;
+mod parcel;
 
 pub(crate) use bell::Bell;
+pub(crate) use parcel::{Body, Parcel};
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
+#[cfg(not(loom))]
+pub(crate) use parking_lot::Mutex;
+
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+
+#[cfg(loom)]
+pub(crate) use modelled::Mutex;
+
+#[cfg(loom)]
+mod modelled {
+    use loom::sync::MutexGuard;
+
+    /// parking_lot's shape over loom's lock.
+    pub(crate) struct Mutex<T>(loom::sync::Mutex<T>);
+
+    impl<T> Mutex<T> {
+        pub(crate) fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
+        pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().expect("a model does not go on after a panic")
+        }
+    }
+}
 
 /// What the locks are made of, whose constructors are `const`, as loom's are not. `tests/models` runs their sources on
 /// a stand-in of this.

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use tracing::Dispatch;
 
-use super::settings::{DeadlockPolicy, MOST_CARRIERS, SettingError, Settings};
+use super::settings::{DeadlockPolicy, MOST_CARRIERS, MOST_EVENTS, SettingError, Settings};
+use super::shared::NoCarrier;
 use super::{Runtime, Shared};
+use crate::carrier::Role;
 use crate::continuation::{self, Stacks};
 use crate::event::Hub;
 use crate::watchdog;
@@ -36,7 +38,7 @@ impl fmt::Display for BuildError {
             Self::Invalid(text) => f.write_str(text),
             Self::Carrier { started, error } => write!(
                 f,
-                "carrier {started} could not be started: {error}; lower the number of carriers or raise the limit of processes and open files"
+                "carrier {started} could not be started ({started} live): {error}; lower the number of carriers, or raise the limits of processes (ulimit -u), open files (ulimit -n) and address space (ulimit -v)"
             ),
         }
     }
@@ -156,8 +158,12 @@ impl RuntimeBuilder {
 
     /// How many pins a carrier keeps until they are delivered; older ones are counted as dropped.
     pub fn event_capacity(self, events: usize) -> Self {
-        self.positive(events, "the event capacity must be at least one")
-            .set(|settings| settings.event_capacity = events)
+        let mut this = self.positive(events, "the event capacity must be at least one");
+        if events > MOST_EVENTS {
+            this.invalid
+                .get_or_insert("the event capacity is at most 65536 pins for each carrier");
+        }
+        this.set(|settings| settings.event_capacity = events)
     }
 
     /// How many frames of its stack a pin's event has at most: 64 by default as in the JDK, at most 128; 0 for none.
@@ -193,7 +199,9 @@ impl RuntimeBuilder {
         }
         let settings = self.settings.map_err(BuildError::Setting)?;
         if settings.max_carriers < settings.carriers {
-            return Err(BuildError::Invalid("max_carriers is lower than carriers"));
+            return Err(BuildError::Invalid(
+                "max_carriers is lower than carriers: raise the one or lower the other",
+            ));
         }
         if settings.thread_name.contains('\0') {
             return Err(BuildError::Invalid(
@@ -215,9 +223,15 @@ impl RuntimeBuilder {
             .hub
             .name_threads(Box::new(move |id| names.upgrade()?.name_of(id)));
         for started in 0..carriers {
-            if let Err(error) = shared.start_carrier() {
-                shared.stop();
-                return Err(BuildError::Carrier { started, error });
+            match shared.start_carrier(Role::Regular) {
+                Ok(_) => {}
+                Err(NoCarrier::Os(error)) => {
+                    shared.stop();
+                    return Err(BuildError::Carrier { started, error });
+                }
+                Err(NoCarrier::Cap) => {
+                    unreachable!("max_carriers was compared with carriers above")
+                }
             }
         }
         if let Err(error) = watchdog::start(&shared) {

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::Shared;
-use crate::carrier::{Carrier, Status};
+use super::shared::NoCarrier;
+use crate::carrier::{Carrier, Role, Status};
 use crate::event::{Compensation, Event};
 use crate::primitive::{AtomicUsize, Ordering, fence};
 
@@ -30,8 +31,9 @@ struct Open {
     refused: bool,
 }
 
-fn is_free(carrier: &Carrier) -> bool {
-    matches!(carrier.status(), Status::Idle | Status::Running)
+/// Could it start what others have not?
+pub(super) fn is_free(carrier: &Carrier) -> bool {
+    carrier.role != Role::Dedicated && matches!(carrier.status(), Status::Idle | Status::Running)
 }
 
 impl Shared {
@@ -69,11 +71,12 @@ impl Shared {
         }
         let max = self.settings.max_carriers;
         let live = self.carriers().count();
-        let started = if live < max {
-            self.start_carrier().map_err(|_refused| "os")
-        } else {
-            Err("cap")
-        };
+        let started = self
+            .start_carrier(Role::Spare)
+            .map_err(|refused| match refused {
+                NoCarrier::Cap => "cap",
+                NoCarrier::Os(_) => "os",
+            });
         let compensation = |live: usize, cause: &str| Compensation {
             reason: (*open.reasons.last().unwrap_or(&"")).into(),
             live: live as u64,
@@ -81,7 +84,7 @@ impl Shared {
             cause: cause.into(),
         };
         match started {
-            Ok(()) => {
+            Ok(_) => {
                 let event = Event::CarrierCompensated(compensation(live + 1, ""));
                 self.hub.report(event);
             }
@@ -98,20 +101,23 @@ impl Shared {
         self.has_unstarted()
             && !self
                 .carriers()
-                .any(|carrier| carrier.status() == Status::Running)
+                .any(|carrier| is_free(carrier) && carrier.status() == Status::Running)
     }
 
-    /// Is that carrier there only to compensate?
+    /// Is that carrier no regular one, but there to compensate or for one thread?
     pub(crate) fn is_spare(&self, carrier: usize) -> bool {
         carrier >= self.settings.carriers
     }
 
     /// May that carrier start what others have not? A spare only while no regular carrier can.
     pub(crate) fn may_take(&self, carrier: usize) -> bool {
-        !self.is_spare(carrier)
-            || !self
+        match self.carrier(carrier).role {
+            Role::Regular => true,
+            Role::Dedicated => false,
+            Role::Spare => !self
                 .carriers()
                 .take(self.settings.carriers)
-                .any(|regular| is_free(regular))
+                .any(|regular| is_free(regular)),
+        }
     }
 }

@@ -6,6 +6,8 @@ use crate::event::{Delivery, PinReason, Place};
 use crate::primitive::{AtomicU64, Ordering};
 
 const REASONS: usize = PinReason::ALL.len();
+/// Buckets of a histogram: up to half an hour, and one for what is longer.
+const BUCKETS: usize = 32;
 
 /// What the runtime counts while it runs.
 #[derive(Default)]
@@ -20,6 +22,7 @@ struct PinCounter {
     count: AtomicU64,
     nanos: AtomicU64,
     longest: AtomicU64,
+    buckets: [AtomicU64; BUCKETS],
 }
 
 impl Counters {
@@ -37,6 +40,7 @@ impl Counters {
         counter.count.fetch_add(1, Ordering::Relaxed);
         counter.nanos.fetch_add(nanos, Ordering::Relaxed);
         counter.longest.fetch_max(nanos, Ordering::Relaxed);
+        counter.buckets[bucket_of(nanos)].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn spawned(&self) -> u64 {
@@ -55,6 +59,9 @@ impl Counters {
                 count: counter.count.load(Ordering::Relaxed),
                 total: Duration::from_nanos(counter.nanos.load(Ordering::Relaxed)),
                 longest: Duration::from_nanos(counter.longest.load(Ordering::Relaxed)),
+                histogram: PinnedHistogram(std::array::from_fn(|index| {
+                    counter.buckets[index].load(Ordering::Relaxed)
+                })),
             }
         };
         PinReason::ALL.iter().map(read).collect()
@@ -73,6 +80,8 @@ pub struct Metrics {
     pub max_threads: usize,
     /// Stacks that are kept for ever, because their threads could not be ended: they count as live.
     pub leaked_stacks: usize,
+    /// How often carriers mounted a virtual thread since the start.
+    pub mounts: u64,
     /// Virtual threads spawned since the start.
     pub spawned: u64,
     /// Spawns refused since the start.
@@ -158,4 +167,92 @@ pub struct PinnedTime {
     pub total: Duration,
     /// The longest of them.
     pub longest: Duration,
+    /// How many took how long.
+    pub histogram: PinnedHistogram,
+}
+
+/// Durations of pinned waits, counted in buckets whose bounds double, from one microsecond up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PinnedHistogram([u64; BUCKETS]);
+
+impl PinnedHistogram {
+    /// Each bucket's upper bound, which does not belong to it, and its count. The last one has no bound.
+    pub fn buckets(&self) -> impl Iterator<Item = (Duration, u64)> + '_ {
+        self.0
+            .iter()
+            .enumerate()
+            .map(|(index, &count)| (bound_of(index), count))
+    }
+
+    /// A bound that at least this share of the waits, from 0 to 1, lie below; `None` if there were none.
+    ///
+    /// ```
+    /// let metrics = vt_runtime::Runtime::global().metrics();
+    /// for pinned in metrics.pinned {
+    ///     println!("{:?}: 99 % below {:?}", pinned.reason, pinned.histogram.quantile(0.99));
+    /// }
+    /// ```
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<Duration> {
+        let total: u64 = self.0.iter().sum();
+        let wanted = (total as f64 * share.clamp(0.0, 1.0)).ceil().max(1.0);
+        let mut seen = 0;
+        self.buckets().find_map(|(bound, count)| {
+            seen += count;
+            (seen as f64 >= wanted).then_some(bound)
+        })
+    }
+}
+
+/// Bucket 0 is below one microsecond, bucket `n` below 2^n; the last one holds the rest.
+fn bucket_of(nanos: u64) -> usize {
+    let micros = nanos / 1000;
+    let bits = (u64::BITS - micros.leading_zeros()) as usize;
+    bits.min(BUCKETS - 1)
+}
+
+fn bound_of(bucket: usize) -> Duration {
+    if bucket == BUCKETS - 1 {
+        Duration::MAX
+    } else {
+        Duration::from_micros(1 << bucket)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_counted_by_length() {
+        let counters = Counters::default();
+        for nanos in [0, 999, 1_000, 20_000_000, 20_000_000, u64::MAX] {
+            counters.count_pinned(PinReason::Monitor, nanos);
+        }
+        let pinned = counters.pinned();
+        let monitor = pinned.iter().find(|time| time.reason == PinReason::Monitor);
+        let monitor = monitor.expect("every reason is there");
+        let filled: Vec<_> = monitor
+            .histogram
+            .buckets()
+            .filter(|&(_, count)| count > 0)
+            .collect();
+        let micros = Duration::from_micros;
+        assert_eq!(
+            filled,
+            [
+                (micros(1), 2),
+                (micros(2), 1),
+                (micros(1 << 15), 2),
+                (Duration::MAX, 1)
+            ]
+        );
+        assert_eq!(monitor.histogram.quantile(0.5), Some(micros(2)));
+        assert_eq!(monitor.histogram.quantile(0.8), Some(micros(1 << 15)));
+        let critical = pinned
+            .iter()
+            .find(|time| time.reason == PinReason::Critical);
+        let critical = critical.expect("every reason is there");
+        assert_eq!(critical.histogram.quantile(0.5), None);
+    }
 }

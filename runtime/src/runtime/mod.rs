@@ -5,6 +5,7 @@
 
 mod builder;
 mod compensation;
+mod idle;
 mod metrics;
 mod registry;
 mod settings;
@@ -16,13 +17,14 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 pub use builder::{BuildError, RuntimeBuilder};
-pub use metrics::{CarrierPins, Metrics, OffloadMetrics, PinnedSite, PinnedTime};
+pub use metrics::{CarrierPins, Metrics, OffloadMetrics, PinnedHistogram, PinnedSite, PinnedTime};
 pub use settings::{DeadlockPolicy, SettingError};
 pub(crate) use shared::{Shared, Spec};
 pub use shutdown::ShutdownReport;
 
 use crate::continuation::{StackError, StackPool};
 use crate::current;
+use crate::primitive::Ordering;
 use crate::thread::{self, JoinHandle, ThreadInfo};
 
 /// Why a virtual thread could not be spawned.
@@ -47,6 +49,16 @@ pub enum SpawnError {
         /// Carriers there are.
         carriers: usize,
     },
+    /// No carrier for a [dedicated](thread::Builder::dedicated_thread) thread: there are as many as may be, or the
+    /// OS thread was refused.
+    NoCarrier {
+        /// Carriers there are.
+        live: usize,
+        /// Carriers there may be.
+        max: usize,
+        /// What the operating system said, where it was asked.
+        error: Option<std::io::Error>,
+    },
     /// The default runtime could not be started.
     Build(Arc<BuildError>),
 }
@@ -61,7 +73,7 @@ impl fmt::Display for SpawnError {
             } => {
                 write!(
                     f,
-                    "the limit of {cap} virtual threads is reached ({live} live)"
+                    "the limit of {cap} virtual threads is reached ({live} live); raise max_threads or the memory it was computed from"
                 )
             }
             Self::StackLimit {
@@ -71,7 +83,7 @@ impl fmt::Display for SpawnError {
             } => {
                 write!(
                     f,
-                    "no stack for another virtual thread ({live} live, limit {cap}): {error}"
+                    "no stack for another virtual thread ({live} live, limit {cap}): {error}; raise the limit of address space (ulimit -v) or vm.max_map_count"
                 )
             }
             Self::ShutDown => f.write_str("the runtime is shut down"),
@@ -79,6 +91,26 @@ impl fmt::Display for SpawnError {
                 write!(
                     f,
                     "there is no carrier {carrier}: the runtime has {carriers}, counted from 0"
+                )
+            }
+            Self::NoCarrier {
+                live,
+                max,
+                error: None,
+            } => {
+                write!(
+                    f,
+                    "no carrier for a dedicated thread: {live} live, limit {max}; raise max_carriers"
+                )
+            }
+            Self::NoCarrier {
+                live,
+                max,
+                error: Some(error),
+            } => {
+                write!(
+                    f,
+                    "no OS thread for a dedicated thread ({live} carriers live, limit {max}): {error}; raise the limit of processes (ulimit -u) or of memory"
                 )
             }
             Self::Build(error) => write!(f, "the default runtime could not be started: {error}"),
@@ -90,6 +122,9 @@ impl std::error::Error for SpawnError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::StackLimit {
+                error: Some(error), ..
+            }
+            | Self::NoCarrier {
                 error: Some(error), ..
             } => Some(error),
             Self::Build(error) => Some(&**error),
@@ -239,6 +274,11 @@ impl Runtime {
             live: self.shared.stacks.live(),
             max_threads: self.shared.stacks.cap(),
             leaked_stacks: self.shared.stacks.leaked(),
+            mounts: self
+                .shared
+                .carriers()
+                .map(|carrier| carrier.mounts.load(Ordering::Relaxed))
+                .sum(),
             spawned: self.shared.counters.spawned(),
             refused: self.shared.counters.refused(),
             pinned: self.shared.counters.pinned(),

@@ -10,6 +10,9 @@ use crate::event::{DEFAULT_CAPACITY, DEFAULT_PIN_THRESHOLD, DEFAULT_STACK_DEPTH}
 /// More carriers than any machine has cores for; each has its tables from the start.
 pub(super) const MOST_CARRIERS: usize = 4096;
 
+/// More pins than anybody reads before they are delivered; each carrier's ring takes some dozen megabytes then.
+pub(super) const MOST_EVENTS: usize = 1 << 16;
+
 /// Spare carriers allowed beyond the regular ones, unless the user says otherwise.
 const SPARES: usize = 64;
 /// OS threads of the offload pool, unless the user says otherwise.
@@ -80,9 +83,19 @@ impl Settings {
                 .map(|value| parse_count(name, &value, least))
                 .transpose()
         };
-        let carriers = number("VT_CARRIERS", 1)?.unwrap_or(cores.clamp(2, MOST_CARRIERS));
-        let max_carriers =
-            number("VT_MAX_CARRIERS", 1)?.unwrap_or((carriers + SPARES).min(MOST_CARRIERS));
+        let most = number("VT_MAX_CARRIERS", 1)?;
+        let carriers = match (number("VT_CARRIERS", 1)?, most) {
+            (Some(carriers), Some(most)) if most < carriers => {
+                return Err(SettingError {
+                    name: "VT_MAX_CARRIERS",
+                    value: most.to_string(),
+                    expected: "at least as many as VT_CARRIERS",
+                });
+            }
+            (Some(carriers), _) => carriers,
+            (None, most) => cores.max(2).min(most.unwrap_or(MOST_CARRIERS)),
+        };
+        let max_carriers = most.unwrap_or((carriers + SPARES).min(MOST_CARRIERS));
         let stacks = match variable("VT_STACKS") {
             None => Stacks::default(),
             Some(value) => value.parse().map_err(|_| SettingError {
@@ -100,7 +113,7 @@ impl Settings {
         Ok(Self {
             stacks,
             carriers,
-            max_carriers: max_carriers.max(carriers),
+            max_carriers,
             offload_threads: OFFLOAD_THREADS,
             compensate_pinned: false,
             max_threads: None,
@@ -197,6 +210,12 @@ mod tests {
     }
 
     #[test]
+    fn the_limit_on_carriers_limits_the_default_number_too() {
+        let settings = with("VT_MAX_CARRIERS", "1").expect("valid");
+        assert_eq!((settings.carriers, settings.max_carriers), (1, 1));
+    }
+
+    #[test]
     fn bad_values_are_named_with_their_cure() {
         let error = with("VT_CARRIERS", "0").expect_err("no carrier");
         assert_eq!(
@@ -207,6 +226,16 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "VT_MAX_CARRIERS is \"99999999\", expected a whole number from 1 to 4096"
+        );
+        let error = Settings::from_variables(|name| match name {
+            "VT_CARRIERS" => Some("4".to_owned()),
+            "VT_MAX_CARRIERS" => Some("3".to_owned()),
+            _ => None,
+        })
+        .expect_err("fewer at most than at least");
+        assert_eq!(
+            error.to_string(),
+            "VT_MAX_CARRIERS is \"3\", expected at least as many as VT_CARRIERS"
         );
         let error = with("VT_PIN_THRESHOLD", "20").expect_err("no unit");
         assert_eq!(

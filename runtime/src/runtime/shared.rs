@@ -6,18 +6,19 @@ use std::time::Duration;
 use crossbeam_deque::{Injector, Steal, Worker};
 use parking_lot::Mutex;
 
-use super::compensation::Regions;
+use super::compensation::{Regions, is_free};
+use super::idle::{IdleSet, Search};
 use super::metrics::Counters;
 use super::registry::Registry;
 use super::settings::Settings;
 use super::{Owner, SpawnError};
-use crate::carrier::{Carrier, Local, Status, Unstarted};
+use crate::carrier::{Carrier, Local, Role, Status, Unstarted};
 use crate::continuation::{StackError, StackPool};
 use crate::current;
 use crate::event::{Event, Hub};
 use crate::os::Pool;
 use crate::park::{Record, Waiter};
-use crate::primitive::{AtomicBool, AtomicUsize, Ordering, fence};
+use crate::primitive::{AtomicBool, AtomicUsize, Body, Ordering};
 use crate::watchdog::Watchdog;
 
 /// A carrier starts what is spawned on it while it has at most this many more live threads than the emptiest
@@ -30,6 +31,8 @@ pub(crate) struct Spec {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) stack_size: Option<usize>,
     pub(crate) carrier: Option<usize>,
+    /// On an OS thread of its own.
+    pub(crate) dedicated: bool,
 }
 
 /// See the module's documentation.
@@ -41,9 +44,9 @@ pub(crate) struct Shared {
     /// One place for each carrier that may ever exist; filled from the front.
     carriers: Box<[OnceLock<Arc<Carrier>>]>,
     started: AtomicUsize,
-    searching: AtomicUsize,
-    idle: Mutex<Vec<usize>>,
-    idle_count: AtomicUsize,
+    /// Held while a carrier is started: one at a time.
+    starting: Mutex<()>,
+    idle: IdleSet,
     stopping: AtomicBool,
     owner: Mutex<Weak<Owner>>,
     /// Shutdowns that wait for threads to end.
@@ -59,14 +62,12 @@ pub(crate) struct Shared {
     pub(crate) watchdog: Arc<Watchdog>,
 }
 
-/// A carrier that looks for work; while there is one, spawns need not wake another.
-pub(crate) struct Search<'a>(&'a Shared);
-
-impl Drop for Search<'_> {
-    fn drop(&mut self) {
-        self.0.searching.fetch_sub(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-    }
+/// Why there is no further carrier.
+pub(crate) enum NoCarrier {
+    /// There are as many as may be.
+    Cap,
+    /// The operating system refused its OS thread or its descriptors.
+    Os(std::io::Error),
 }
 
 impl Shared {
@@ -83,9 +84,8 @@ impl Shared {
                 .map(|_| OnceLock::new())
                 .collect(),
             started: AtomicUsize::new(0),
-            searching: AtomicUsize::new(0),
-            idle: Mutex::default(),
-            idle_count: AtomicUsize::new(0),
+            starting: Mutex::default(),
+            idle: IdleSet::new(),
             stopping: AtomicBool::new(false),
             owner: Mutex::default(),
             watching_ends: Mutex::default(),
@@ -110,10 +110,19 @@ impl Shared {
     }
 
     /// Starts the next carrier's OS thread.
-    pub(crate) fn start_carrier(self: &Arc<Self>) -> std::io::Result<()> {
+    pub(crate) fn start_carrier(self: &Arc<Self>, role: Role) -> Result<usize, NoCarrier> {
+        let _one = self.starting.lock();
         let id = self.started.load(Ordering::Relaxed);
+        if id >= self.carriers.len() {
+            return Err(NoCarrier::Cap);
+        }
+        self.start_carrier_as(id, role).map_err(NoCarrier::Os)?;
+        Ok(id)
+    }
+
+    fn start_carrier_as(self: &Arc<Self>, id: usize, role: Role) -> std::io::Result<()> {
         let worker = Worker::new_fifo();
-        let carrier = Arc::new(Carrier::new(id, worker.stealer())?);
+        let carrier = Arc::new(Carrier::new(id, role, worker.stealer())?);
         let (shared, face) = (Arc::clone(self), Arc::clone(&carrier));
         let dispatch = self.dispatch.clone();
         let name = format!("{}-{id}", self.settings.thread_name);
@@ -132,7 +141,7 @@ impl Shared {
             shared.hub.open(face.id);
             Local::new(shared, face, worker).run();
         })?;
-        // Only the builder and the compensator start carriers, one at a time.
+        // Under the lock above, one at a time.
         let _ = self.carriers[id].set(carrier);
         self.started.fetch_add(1, Ordering::Release);
         // It waits for nothing else.
@@ -154,7 +163,7 @@ impl Shared {
     pub(crate) fn spawn(
         self: &Arc<Self>,
         spec: Spec,
-        body: Box<dyn FnOnce() + Send>,
+        body: Body,
     ) -> Result<Arc<Record>, SpawnError> {
         let carriers = self.started.load(Ordering::Acquire);
         if let Some(carrier) = spec.carrier.filter(|&carrier| carrier >= carriers) {
@@ -169,6 +178,11 @@ impl Shared {
         if self.is_stopping() {
             return Err(self.report_refused(SpawnError::ShutDown));
         }
+        let carrier = if spec.dedicated {
+            Some(self.dedicate()?)
+        } else {
+            spec.carrier
+        };
         let record = Record::new_virtual(Arc::clone(self), spec.name, current::id());
         self.registry.insert(&record);
         self.counters.count_spawn();
@@ -178,9 +192,26 @@ impl Shared {
                 body,
                 stack,
             },
-            spec.carrier,
+            carrier,
         );
         Ok(record)
+    }
+
+    /// A carrier that runs nobody else.
+    fn dedicate(self: &Arc<Self>) -> Result<usize, SpawnError> {
+        if let Some(vacant) = self.carriers().find(|carrier| carrier.dedicate()) {
+            return Ok(vacant.id);
+        }
+        self.start_carrier(Role::Dedicated).map_err(|refused| {
+            self.report_refused(SpawnError::NoCarrier {
+                live: self.carriers().count(),
+                max: self.settings.max_carriers,
+                error: match refused {
+                    NoCarrier::Cap => None,
+                    NoCarrier::Os(error) => Some(error),
+                },
+            })
+        })
     }
 
     fn place(self: &Arc<Self>, unstarted: Unstarted, carrier: Option<usize>) {
@@ -188,7 +219,9 @@ impl Shared {
             self.carrier(carrier).assign(unstarted);
             return;
         }
-        match current::carrier_in(self).filter(|local| !self.is_overloaded(local.face())) {
+        let may_start_here =
+            |carrier: &Carrier| carrier.role != Role::Dedicated && !self.is_overloaded(carrier);
+        match current::carrier_in(self).filter(|local| may_start_here(local.face())) {
             Some(local) => local.push_unstarted(unstarted),
             None => self.injector.push(unstarted),
         }
@@ -208,22 +241,30 @@ impl Shared {
             })
     }
 
+    /// Is there something unstarted that an emptier carrier, which has nothing to do, should start? That one is woken.
+    fn leaves_to_another(&self, carrier: &Carrier) -> bool {
+        let live = carrier.live.load(Ordering::Relaxed);
+        if live <= SLACK || !self.has_unstarted() {
+            return false;
+        }
+        let emptier = self.carriers().take(self.settings.carriers).find(|other| {
+            other.id != carrier.id
+                && other.status() == Status::Idle
+                && other.live.load(Ordering::Relaxed) + SLACK < live
+        });
+        emptier.inspect(|other| other.wake_up()).is_some()
+    }
+
+    /// Is there something unstarted that this carrier should start?
+    pub(crate) fn has_unstarted_for(&self, carrier: &Carrier) -> bool {
+        self.has_unstarted() && !self.leaves_to_another(carrier)
+    }
+
     /// Wakes one sleeping carrier, unless one is looking for work already.
     fn notify_work(&self) {
-        fence(Ordering::SeqCst);
-        if self.searching.load(Ordering::Relaxed) != 0
-            || self.idle_count.load(Ordering::Relaxed) == 0
-        {
-            return;
-        }
-        let sleeper = {
-            let mut idle = self.idle.lock();
-            let sleeper = idle.pop();
-            self.idle_count.store(idle.len(), Ordering::Relaxed);
-            sleeper
-        };
-        if let Some(id) = sleeper {
-            self.carrier(id).wake_up();
+        let live = |id: usize| self.carrier(id).live.load(Ordering::Relaxed);
+        if let Some(sleeper) = self.idle.pick(live) {
+            self.carrier(sleeper).wake_up();
         }
     }
 
@@ -233,7 +274,7 @@ impl Shared {
         carrier: &Carrier,
         own: &Worker<Unstarted>,
     ) -> Option<Unstarted> {
-        if !self.may_take(carrier.id) {
+        if !self.may_take(carrier.id) || self.leaves_to_another(carrier) {
             return None;
         }
         let found = self
@@ -249,6 +290,15 @@ impl Shared {
             self.notify_work();
         }
         found
+    }
+
+    /// Work from outside, for a carrier that is busy.
+    pub(crate) fn find_injected(&self, carrier: &Carrier) -> Option<Unstarted> {
+        if self.injector.is_empty() || !self.may_take(carrier.id) || self.leaves_to_another(carrier)
+        {
+            return None;
+        }
+        self.retry(|| self.injector.steal())
     }
 
     fn retry(&self, steal: impl Fn() -> Steal<Unstarted>) -> Option<Unstarted> {
@@ -278,7 +328,7 @@ impl Shared {
     /// Could another carrier than this one mount something?
     pub(crate) fn another_can_take(&self, id: usize) -> bool {
         self.carriers()
-            .any(|other| other.id != id && matches!(other.status(), Status::Idle | Status::Running))
+            .any(|other| other.id != id && is_free(other))
     }
 
     /// A carrier is about to be stuck: what it has not started goes to others.
@@ -290,22 +340,16 @@ impl Shared {
     }
 
     pub(crate) fn begin_search(&self) -> Search<'_> {
-        self.searching.fetch_add(1, Ordering::SeqCst);
-        Search(self)
+        self.idle.search()
     }
 
-    /// Joins the idle set. The caller looks for work once more before it sleeps: a spawn either sees it here,
-    /// or came before, and then that look finds the work.
+    /// Joins the idle set. The caller looks for work once more before it sleeps.
     pub(crate) fn enter_idle(&self, id: usize) {
-        let mut idle = self.idle.lock();
-        idle.push(id);
-        self.idle_count.store(idle.len(), Ordering::SeqCst);
+        self.idle.join(id);
     }
 
     pub(crate) fn leave_idle(&self, id: usize) {
-        let mut idle = self.idle.lock();
-        idle.retain(|&sleeper| sleeper != id);
-        self.idle_count.store(idle.len(), Ordering::SeqCst);
+        self.idle.leave(id);
     }
 
     /// A parked thread's wait has ended: it goes to its home carrier's run queue.

@@ -296,3 +296,31 @@ fn numbers_and_names_that_make_no_runtime_are_refused() {
         assert!(error.contains(complaint), "{error}");
     }
 }
+
+#[test]
+fn a_runtime_that_has_ended_is_freed() {
+    for stacks in [Stacks::Dense, Stacks::Generator] {
+        let runtime = Runtime::builder().stacks(stacks).carriers(2).build();
+        let runtime = runtime.expect("two carriers");
+        let freed = Arc::downgrade(runtime.shared());
+        // Contended, so that wake-ones are offered; and one thread with a join, a timer and an interrupt.
+        let lock = Arc::new(crate::sync::ReentrantLock::new(()));
+        let threads: Vec<_> = (0..50)
+            .map(|_| {
+                let lock = Arc::clone(&lock);
+                runtime.spawn(move || {
+                    let _guard = lock.lock();
+                    thread::sleep(Duration::from_micros(10));
+                })
+            })
+            .collect();
+        let joiner = runtime.spawn(move || threads.into_iter().all(|thread| thread.join().is_ok()));
+        assert!(joiner.join().expect("no panic"));
+        drop(runtime);
+        let limit = Instant::now() + Duration::from_secs(30);
+        while freed.strong_count() > 0 {
+            assert!(Instant::now() < limit, "{stacks}: somebody keeps it");
+            std::thread::yield_now();
+        }
+    }
+}

@@ -1,12 +1,8 @@
 //! Spawning with a name, a stack size or a place.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use super::outcome::{Packet, Theirs};
-use super::{JoinHandle, VirtualThread};
-use crate::current;
-use crate::park::Cancelled;
+use super::{JoinHandle, lent};
 use crate::runtime::{Runtime, SpawnError, Spec};
 
 /// Settings of a virtual thread to come, as `std::thread::Builder`.
@@ -29,9 +25,16 @@ impl Builder {
         Self::default()
     }
 
-    /// The thread's name, for events, dumps and fatal errors.
+    /// The thread's name, for events, dumps and fatal errors. As it is printed there, control characters in it become
+    /// escapes (`\n`).
     pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.spec.name = Some(name.into().into());
+        let name = name.into();
+        let printable = if name.contains(char::is_control) {
+            escaped(&name).into()
+        } else {
+            name.into()
+        };
+        self.spec.name = Some(printable);
         self
     }
 
@@ -43,6 +46,26 @@ impl Builder {
     /// Address space of the stack, in bytes.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.spec.stack_size = Some(bytes);
+        self
+    }
+
+    /// An OS thread of its own, for code that is known to block: the thread is the only one of its carrier, so nobody
+    /// is stranded whatever it does, and undeclared blocking on it is not reported. All else works as on any virtual
+    /// thread. Counts towards [`max_carriers`](crate::RuntimeBuilder::max_carriers); what it spawns runs elsewhere. Its
+    /// OS thread is kept for the next one.
+    ///
+    /// ```
+    /// use vt_runtime::thread::Builder;
+    ///
+    /// let legacy = Builder::new().name("legacy").dedicated_thread().spawn(|| {
+    ///     // A library that blocks its OS thread and knows nothing of virtual threads.
+    ///     std::sync::Mutex::new(42).into_inner().unwrap()
+    /// })?;
+    /// assert_eq!(legacy.join().unwrap(), 42);
+    /// # Ok::<(), vt_runtime::SpawnError>(())
+    /// ```
+    pub fn dedicated_thread(mut self) -> Self {
+        self.spec.dedicated = true;
         self
     }
 
@@ -81,62 +104,20 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let (body, packet) = package(f);
-        let record = runtime.shared().spawn(self.spec, body)?;
-        Ok(JoinHandle {
-            thread: VirtualThread { record },
-            packet,
-        })
+        lent::spawn(self, runtime, f).map(JoinHandle::of)
     }
 }
 
-fn package<'a, F, T>(f: F) -> (Box<dyn FnOnce() + Send + 'a>, Packet<T>)
-where
-    F: FnOnce() -> T + Send + 'a,
-    T: Send + 'a,
-{
-    package_then(f, |_| {})
-}
-
-/// The whole life of a thread: its closure, its result, and `then` with "did it panic?".
-pub(super) fn package_then<'a, F, T>(
-    f: F,
-    then: impl FnOnce(bool) + Send + 'a,
-) -> (Box<dyn FnOnce() + Send + 'a>, Packet<T>)
-where
-    F: FnOnce() -> T + Send + 'a,
-    T: Send + 'a,
-{
-    let packet = Packet::default();
-    let theirs = Theirs::of(&packet);
-    let body = Box::new(move || {
-        // Cancelled before its first instruction: it must not begin.
-        if current::record().is_cancelled() {
-            // What it captured may panic or wait when dropped: neither must unwind into the continuation.
-            let dropped = catch_unwind(AssertUnwindSafe(move || drop((f, theirs))));
-            let _ = dropped.map_err(std::mem::forget);
-            current::record().raise_cancel_once();
-            return then(false);
-        }
-        let result = catch_unwind(AssertUnwindSafe(f));
-        crate::task::end_of_thread();
-        let panicked = result
-            .as_ref()
-            .is_err_and(|payload| !payload.is::<Cancelled>());
-        if panicked || result.is_ok() {
-            // A result whose handle is gone is dropped here, on the thread it belongs to; a destructor that
-            // panics must not unwind into the continuation.
-            let dropped = catch_unwind(AssertUnwindSafe(move || {
-                theirs.leave(result);
-            }));
-            // Its payload may panic in turn when dropped.
-            let _ = dropped.map_err(std::mem::forget);
+/// The name with its control characters as escapes.
+fn escaped(name: &str) -> String {
+    name.chars().fold(String::new(), |mut text, char| {
+        if char.is_control() {
+            text.extend(char.escape_default());
         } else {
-            drop(theirs);
+            text.push(char);
         }
-        then(panicked);
-    });
-    (body, packet)
+        text
+    })
 }
 
 impl Runtime {

@@ -42,43 +42,63 @@ impl fmt::Debug for ThreadId {
 /// [`current`](super::current) on one, a plain OS thread.
 #[derive(Clone)]
 pub struct VirtualThread {
-    pub(super) record: Arc<Record>,
+    /// Taken by `drop` only.
+    record: Option<Arc<Record>>,
+}
+
+impl Drop for VirtualThread {
+    fn drop(&mut self) {
+        if let Some(record) = self.record.take() {
+            park::let_go(record);
+        }
+    }
 }
 
 impl VirtualThread {
+    pub(super) fn of(record: Arc<Record>) -> Self {
+        Self {
+            record: Some(record),
+        }
+    }
+
+    pub(super) fn record(&self) -> &Arc<Record> {
+        let record = self.record.as_ref();
+        record.expect("a handle has a record until it is dropped")
+    }
+
     /// Its number.
     #[must_use]
     pub fn id(&self) -> ThreadId {
-        ThreadId::of(&self.record)
+        ThreadId::of(self.record())
     }
 
     /// The name given by its builder.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
-        self.record.name.as_deref()
+        self.record().name.as_deref()
     }
 
     /// Gives the thread its permit: its current or next [`park`](super::park) returns.
     pub fn unpark(&self) {
-        self.record.unpark();
+        self.record().unpark();
     }
 
     /// Sets the interrupt flag, wakes a `park` and ends an interruptible wait with its error.
     pub fn interrupt(&self) {
-        self.record.interrupt();
+        self.record().interrupt();
     }
 
     /// Is the interrupt flag set?
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
-        self.record.is_interrupted()
+        self.record().is_interrupted()
     }
 }
 
 /// `VirtualThread[#21,vt-0]/runnable@carrier-1`, in the JDK's manner.
 impl fmt::Display for VirtualThread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.record.as_virtual().is_some() {
+        let kind = if self.record().as_virtual().is_some() {
             "VirtualThread"
         } else {
             "Thread"
@@ -87,10 +107,10 @@ impl fmt::Display for VirtualThread {
             f,
             "{kind}[#{},{}]/{}",
             self.id(),
-            self.record.display_name(),
-            ThreadState::of(&self.record)
+            self.record().display_name(),
+            ThreadState::of(self.record())
         )?;
-        match self.record.home() {
+        match self.record().home() {
             Some(carrier) => write!(f, "@carrier-{carrier}"),
             None => Ok(()),
         }
@@ -105,11 +125,14 @@ impl fmt::Debug for VirtualThread {
 
 /// The right to wait for a thread's end. Dropping it detaches the thread, as in std.
 pub struct JoinHandle<T> {
-    pub(super) thread: VirtualThread,
-    pub(super) packet: Packet<T>,
+    packet: Packet<T>,
 }
 
 impl<T> JoinHandle<T> {
+    pub(super) fn of(packet: Packet<T>) -> Self {
+        Self { packet }
+    }
+
     /// Waits for the thread's end and returns its result, or the payload of its panic.
     ///
     /// # Pinning
@@ -119,6 +142,10 @@ impl<T> JoinHandle<T> {
     /// # Errors
     ///
     /// The panic's payload; [`Ended`] if the thread was cancelled or never got a stack.
+    ///
+    /// # Panics
+    ///
+    /// If a thread joins itself, as in std.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         self.wait_for_end(false, Location::caller());
@@ -143,7 +170,7 @@ impl<T> JoinHandle<T> {
     }
 
     fn wait_for_end(&self, interruptible: bool, at: &'static Location<'static>) -> WaitOutcome {
-        wait_for_end(&self.thread.record, interruptible, at)
+        wait_for_end(self.thread().record(), interruptible, at)
     }
 
     fn take_result(self) -> std::thread::Result<T> {
@@ -154,13 +181,13 @@ impl<T> JoinHandle<T> {
     /// Has the thread ended?
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.thread.record.has_ended()
+        self.thread().record().has_ended()
     }
 
     /// The thread itself.
     #[must_use]
     pub fn thread(&self) -> &VirtualThread {
-        &self.thread
+        &self.packet.thread
     }
 }
 
@@ -183,7 +210,7 @@ impl<T> IntoFuture for JoinHandle<T> {
 impl<T> fmt::Debug for JoinHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("JoinHandle")
-            .field("thread", &self.thread)
+            .field("thread", self.thread())
             .finish_non_exhaustive()
     }
 }
@@ -206,9 +233,13 @@ pub(super) fn wait_for_end(
     interruptible: bool,
     at: &'static Location<'static>,
 ) -> WaitOutcome {
+    assert!(
+        record.id != park::me(),
+        "a thread cannot join itself: {at} would wait for ever"
+    );
     loop {
         let waiter = park::prepare();
-        if !record.add_joiner(&waiter) {
+        if !record.life().add_joiner(&waiter) {
             return WaitOutcome::Done;
         }
         let wait = Wait {
@@ -225,7 +256,7 @@ pub(super) fn wait_for_end(
 pub(super) fn wait_for_end_lending(record: &Arc<Record>, at: &'static Location<'static>) {
     loop {
         let waiter = park::prepare_lending();
-        if !record.add_joiner(&waiter) {
+        if !record.life().add_joiner(&waiter) {
             return;
         }
         park::wait_lending(waiter, &join(record, at));

@@ -127,8 +127,8 @@ impl ThreadInfo {
             pinned_for: (pinned_since != 0).then(|| age(pinned_since)),
             stack_used: record
                 .as_virtual()
-                .and_then(|part| part.stack.get())
-                .map_or(0, continuation::stack_used),
+                .and_then(|part| part.stack())
+                .map_or(0, |stack| continuation::stack_used(&stack)),
             native,
             parent: (record.parent != 0).then_some(record.parent),
             stack: Vec::new(),

@@ -12,15 +12,31 @@
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use super::builder::{Builder, package_then};
+use super::builder::Builder;
 use super::handle::wait_for_end_lending;
-use super::outcome::Packet;
+use super::outcome::{Packet, leave};
+use crate::current;
 use crate::os::{Job, Pool};
-use crate::park::Record;
+use crate::park::Cancelled;
 use crate::pin::native;
+use crate::primitive::Body;
 use crate::runtime::{Runtime, SpawnError};
 
 type Erased = Box<dyn FnOnce() + Send + 'static>;
+
+/// Spawns a closure that borrows nothing.
+pub(super) fn spawn<F, T>(
+    builder: Builder,
+    runtime: &Runtime,
+    f: F,
+) -> Result<Packet<T>, SpawnError>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    // SAFETY: nothing is borrowed.
+    unsafe { spawn_lent(builder, runtime, f, |_| {}) }
+}
 
 /// Spawns a closure that may borrow; `then` runs at its end, with "did it panic?".
 ///
@@ -32,18 +48,46 @@ pub(super) unsafe fn spawn_lent<'a, F, T>(
     runtime: &Runtime,
     f: F,
     then: impl FnOnce(bool) + Send + 'a,
-) -> Result<(Arc<Record>, Packet<T>), SpawnError>
+) -> Result<Packet<T>, SpawnError>
 where
     F: FnOnce() -> T + Send + 'a,
     T: Send + 'a,
 {
-    let (body, packet) = package_then(f, then);
-    // SAFETY: both types differ in the lifetime only, and by the lending invariant all that the closure borrows
-    // outlives it.
-    let body: Erased =
-        unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'a>, Erased>(body) };
+    // SAFETY: by the lending invariant all that the closure borrows outlives the thread, and the packet too, which
+    // is of this `T`.
+    let body = unsafe { Body::lent(move || live::<F, T>(f, then)) };
     let record = runtime.shared().spawn(builder.spec, body)?;
-    Ok((record, packet))
+    // SAFETY: `live` leaves a result of `T`, and nobody else makes a packet of this record.
+    Ok(unsafe { Packet::of(record) })
+}
+
+/// The whole life of a thread: its closure, its result, its end.
+fn live<F, T>(f: F, then: impl FnOnce(bool))
+where
+    F: FnOnce() -> T,
+    T: Send,
+{
+    let record = current::record();
+    // Cancelled before its first instruction: it must not begin.
+    if record.is_cancelled() {
+        // What it captured may panic or wait when dropped: neither must unwind into the continuation.
+        let dropped = catch_unwind(AssertUnwindSafe(move || drop(f)));
+        let _ = dropped.map_err(std::mem::forget);
+        // SAFETY: as at the end.
+        unsafe { leave::<T>(&record, None) };
+        record.raise_cancel_once();
+        return then(false);
+    }
+    let result = catch_unwind(AssertUnwindSafe(f));
+    crate::task::end_of_thread();
+    let cancelled = result
+        .as_ref()
+        .is_err_and(|payload| payload.is::<Cancelled>());
+    let panicked = result.is_err() && !cancelled;
+    // SAFETY: called by the body that `spawn_lent` makes, together with the packet of this `T`. What the result
+    // borrows, `f` borrowed.
+    unsafe { leave(&record, (!cancelled).then_some(result)) };
+    then(panicked);
 }
 
 /// See [`Runtime::run`].
@@ -57,9 +101,9 @@ where
     // SAFETY: the lending wait below returns only after the thread has ended, and nothing between can unwind
     // once the thread exists.
     let spawned = unsafe { spawn_lent(Builder::new(), runtime, f, |_| {}) };
-    let (record, packet) =
+    let packet: Packet<T> =
         spawned.unwrap_or_else(|error| panic!("failed to spawn a virtual thread: {error}"));
-    wait_for_end_lending(&record, at);
+    wait_for_end_lending(packet.thread.record(), at);
     match packet.take() {
         Some(Ok(value)) => value,
         Some(Err(payload)) => resume_unwind(payload),

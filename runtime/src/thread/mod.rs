@@ -53,9 +53,7 @@ where
 /// The calling thread, virtual or not.
 #[must_use]
 pub fn current() -> VirtualThread {
-    VirtualThread {
-        record: current::record(),
-    }
+    VirtualThread::of(current::record())
 }
 
 /// The number of the carrier that the calling virtual thread lives on; `None` on a plain OS thread.

@@ -1,72 +1,73 @@
-//! Where a thread leaves its result for whoever joins it, by waiting or by awaiting.
+//! The joiner's share of a thread: the right to its result, by waiting or by awaiting.
+//!
+//! **Invariant (one type):** the record of a thread whose handle is a `Packet<T>` is left a `Result<T>` or nothing.
+//! A result that may borrow is dropped by its packet, or by its thread, or, if the packet was forgotten, never: the
+//! packet holds the record.
+#![expect(
+    unsafe_code,
+    reason = "knows the type of what the thread leaves in its record"
+)]
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::thread::Result;
 
-use parking_lot::Mutex;
+use super::{Ended, VirtualThread};
+use crate::park::{Record, wake_task};
+use crate::primitive::Parcel;
 
-use super::Ended;
-
-/// One thread's result; empty if it never ran or was cancelled.
-pub(super) struct Outcome<T> {
-    result: Mutex<Option<Result<T>>>,
-    awaiting: Mutex<Awaiting>,
+/// The right to the result of one thread.
+pub(super) struct Packet<T> {
+    pub(super) thread: VirtualThread,
+    result: PhantomData<fn() -> T>,
 }
 
-#[derive(Default)]
-struct Awaiting {
-    /// The closure is gone, with or without a result.
-    over: bool,
-    waker: Option<Waker>,
-}
-
-/// The joiner's share of it.
-pub(super) type Packet<T> = Arc<Outcome<T>>;
-
-impl<T> Default for Outcome<T> {
-    fn default() -> Self {
+impl<T> Packet<T> {
+    /// # Safety
+    ///
+    /// The thread of that record [leaves](leave) a result of this type or none, and this is its only packet.
+    pub(super) unsafe fn of(record: Arc<Record>) -> Self {
         Self {
-            result: Mutex::new(None),
-            awaiting: Mutex::default(),
+            thread: VirtualThread::of(record),
+            result: PhantomData,
         }
     }
-}
 
-impl<T> Outcome<T> {
+    /// The result; `None` if the thread never ran or was cancelled, has not ended, or it was taken.
     pub(super) fn take(&self) -> Option<Result<T>> {
-        self.result.lock().take()
+        let parcel = self.thread.record().life().take_result()?;
+        // SAFETY: "one type".
+        Some(unsafe { parcel.open() })
     }
 }
 
-/// The thread's share. When it goes, also with a closure that never ran, whoever awaits is woken: on the thread's own
-/// stack, since a waker is foreign code.
-pub(super) struct Theirs<T>(Packet<T>);
-
-impl<T> Theirs<T> {
-    pub(super) fn of(packet: &Packet<T>) -> Self {
-        Self(Arc::clone(packet))
-    }
-
-    pub(super) fn leave(self, result: Result<T>) {
-        *self.0.result.lock() = Some(result);
-    }
-}
-
-impl<T> Drop for Theirs<T> {
+impl<T> Drop for Packet<T> {
     fn drop(&mut self) {
-        let waker = {
-            let mut awaiting = self.0.awaiting.lock();
-            awaiting.over = true;
-            awaiting.waker.take()
-        };
-        if let Some(waker) = waker {
-            // A panic must not get past the end of a thread, nor may its payload's destructor.
-            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake())).map_err(std::mem::forget);
-        }
+        let untaken = self.thread.record().life().detach();
+        drop(untaken);
+    }
+}
+
+/// At the end of a thread, on its own stack: its closure is gone, and left this.
+///
+/// # Safety
+///
+/// What the result borrows outlives the thread's packet, and that has this type.
+pub(super) unsafe fn leave<T: Send>(record: &Record, result: Option<Result<T>>) {
+    if let Some(result) = result {
+        // SAFETY: the caller's promise and "one type": the packet drops it in time, or it is dropped here.
+        let parcel = unsafe { Parcel::lent(result) };
+        let unwanted = record.life().leave(parcel);
+        // Its destructor may panic, and the payload's in turn: neither must unwind into the continuation.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted))).map_err(std::mem::forget);
+    }
+    let awaiting = record.life().be_over();
+    if let Some(waker) = awaiting {
+        wake_task(waker);
     }
 }
 
@@ -86,17 +87,12 @@ impl<T> Future for Joining<T> {
     type Output = Result<T>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
-        let replaced = {
-            let mut awaiting = self.packet.awaiting.lock();
-            if awaiting.over {
-                drop(awaiting);
-                return Poll::Ready(self.packet.take().unwrap_or_else(|| Err(Box::new(Ended))));
-            }
-            awaiting.waker.replace(context.waker().clone())
-        };
-        // Foreign code: not under the lock.
-        drop(replaced);
-        Poll::Pending
+        let record = self.packet.thread.record();
+        // Foreign code, and so not under the lock: neither the clone nor the drop of what is not needed.
+        let waker = context.waker().clone();
+        let (over, unneeded) = record.life().poll_over(waker);
+        drop(unneeded);
+        over.map(|()| self.packet.take().unwrap_or_else(|| Err(Box::new(Ended))))
     }
 }
 

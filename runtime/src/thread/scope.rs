@@ -37,7 +37,6 @@ pub struct Scope<'scope, 'env: 'scope> {
 
 /// The right to wait for a scoped thread's result.
 pub struct ScopedJoinHandle<'scope, T> {
-    thread: VirtualThread,
     packet: Packet<T>,
     state: Arc<State>,
     scope: PhantomData<&'scope ()>,
@@ -141,11 +140,10 @@ impl<'scope> Scope<'scope, '_> {
         };
         // SAFETY: the record goes into `children` before the lock is given back, and `scope` waits, lending, for each
         // of them before it returns or unwinds. A scope value cannot be had otherwise, nor outlive that wait.
-        let (record, packet) = unsafe { lent::spawn_lent(builder, &self.runtime, f, then) }?;
+        let packet: Packet<T> = unsafe { lent::spawn_lent(builder, &self.runtime, f, then) }?;
         children.retain(|child| !child.has_ended());
-        children.push(Arc::clone(&record));
+        children.push(Arc::clone(packet.thread.record()));
         Ok(ScopedJoinHandle {
-            thread: VirtualThread { record },
             packet,
             state: Arc::clone(&self.state),
             scope: PhantomData,
@@ -165,7 +163,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// The panic's payload.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
-        wait_for_end(&self.thread.record, false, Location::caller());
+        wait_for_end(self.thread().record(), false, Location::caller());
         let result = self.packet.take();
         if matches!(result, Some(Err(_))) {
             // Counted before the thread ended.
@@ -177,13 +175,13 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Has the thread ended?
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.thread.record.has_ended()
+        self.thread().record().has_ended()
     }
 
     /// The thread itself.
     #[must_use]
     pub fn thread(&self) -> &VirtualThread {
-        &self.thread
+        &self.packet.thread
     }
 }
 
@@ -198,7 +196,7 @@ impl fmt::Debug for Scope<'_, '_> {
 impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScopedJoinHandle")
-            .field("thread", &self.thread)
+            .field("thread", self.thread())
             .finish_non_exhaustive()
     }
 }

@@ -31,13 +31,13 @@ impl Stacks {
         let (Some(memory), Some(waiting)) = (&self.0, record.waiting()) else {
             return Vec::new();
         };
-        let bounds = record.as_virtual().and_then(|part| part.stack.get());
+        let bounds = record.as_virtual().and_then(|part| part.stack());
         let Some(bounds) = bounds.filter(|bounds| bounds.contains(&waiting.frame.0)) else {
             return Vec::new();
         };
         let (frame, address) = waiting.frame;
         let words = read(memory, frame, bounds.end.min(frame + WINDOW));
-        let mut addresses = follow(&words, frame, bounds);
+        let mut addresses = follow(&words, frame, &bounds);
         addresses.insert(0, address as u64);
         // While the same wait lasts nothing above its frame changes.
         match record.waiting() {

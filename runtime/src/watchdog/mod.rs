@@ -27,7 +27,7 @@ use self::attribution::Window;
 use self::deadlock::Suspicions;
 use self::everywhere::Standstill;
 use self::sample::{Stay, Watch};
-use crate::carrier::{Carrier, Status};
+use crate::carrier::{Carrier, Role, Status};
 use crate::event::{self, CarrierState};
 use crate::primitive::{Bell, Ordering};
 use crate::runtime::Shared;
@@ -165,6 +165,10 @@ fn run(runtime: &Weak<Shared>) {
                 watches.push(Watch::new());
                 windows.push(Window::new(now));
             }
+            // Its one thread may block as it likes.
+            if carrier.role == Role::Dedicated {
+                continue;
+            }
             windows[index].look(&shared, carrier, now);
             stays |= look_at(&shared, carrier, &mut watches[index], now);
             idle &= carrier.is_asleep();
@@ -186,10 +190,11 @@ fn run(runtime: &Weak<Shared>) {
         };
         let rests = period == LONGEST_PERIOD
             && !shared.stacks.has_idle()
-            && shared
-                .watchdog
-                .bell
-                .lie_down(|| shared.carriers().any(|carrier| !carrier.is_asleep()));
+            && shared.watchdog.bell.lie_down(|| {
+                shared
+                    .carriers()
+                    .any(|carrier| carrier.role != Role::Dedicated && !carrier.is_asleep())
+            });
         let sleep = if rests { None } else { Some(period) };
         // The runtime may end while this sleeps: hold no handle meanwhile, but keep the place to be woken at.
         let place = Arc::clone(&shared.watchdog);

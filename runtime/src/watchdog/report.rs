@@ -160,10 +160,10 @@ pub(super) fn stack_of(shared: &Shared, thread: u64, call: Option<Syscall>) -> V
     let record = shared.find(thread);
     let bounds = record
         .as_ref()
-        .and_then(|record| record.as_virtual()?.stack.get());
+        .and_then(|record| record.as_virtual()?.stack());
     bounds
         .zip(call)
-        .map(|(bounds, call)| stack::of_blocked(bounds, &call, shared.hub.stack_depth()))
+        .map(|(bounds, call)| stack::of_blocked(&bounds, &call, shared.hub.stack_depth()))
         .unwrap_or_default()
 }
 
