@@ -116,3 +116,25 @@ fn oc_11_an_up_call_that_waits_is_pinned() {
         assert!(walls.max().is_some_and(|wall| wall >= T.mul_f64(0.95)));
     }
 }
+
+#[test]
+fn a_native_call_that_is_offloaded_does_not_pin() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 1);
+        let (turns, stop) = (Arc::new(AtomicUsize::new(0)), Gate::new());
+        let caller = {
+            let (turns, stop) = (Arc::clone(&turns), stop.clone());
+            runtime.spawn(move || {
+                let before = turns.load(Ordering::SeqCst);
+                vt_runtime::blocking(|| foreign::block(80));
+                stop.open();
+                turns.load(Ordering::SeqCst) - before
+            })
+        };
+        let counter = runtime.spawn(move || stop.count_turns(&turns));
+        assert!(caller.join().expect("no panic") >= 1, "the carrier was free");
+        counter.join().expect("no panic");
+        assert_eq!(capture.pinned(&runtime), []);
+    }
+}

@@ -14,6 +14,9 @@ use crate::event::{
     WaitOutcome,
 };
 
+/// Less blocking than that beside the waits of up-calls is not told from what the waits themselves cost, in nanoseconds.
+const LEAST_BESIDE_WAITS: u64 = 1_000_000;
+
 /// Runs `f`, which makes one foreign call; `label` names it in events.
 ///
 /// ```
@@ -92,6 +95,8 @@ impl Region {
             id: 0,
         };
         let pin = PinGuard::enter(PinReason::Native, at, subject);
+        // Before the clock is read: time without a core between the two must not look like blocking.
+        let used = CpuTime::read();
         let start = event::now();
         let before = carrier.enter_native(OpenNative { label, at, start });
         if compensated {
@@ -102,7 +107,7 @@ impl Region {
             label,
             at,
             start,
-            used: CpuTime::read(),
+            used,
             before,
             compensated,
             waited,
@@ -139,7 +144,8 @@ impl Region {
         }
         let blocked = wall.saturating_sub(waited);
         // The time in up-calls' waits has events of its own; what remains must itself reach the threshold.
-        if state != CarrierState::Blocked || blocked < threshold.min(COUNTED) {
+        let least = if waited == 0 { 0 } else { LEAST_BESIDE_WAITS };
+        if state != CarrierState::Blocked || blocked < threshold.min(COUNTED).max(least) {
             return;
         }
         carrier
