@@ -68,6 +68,38 @@ fn a_pin_is_in_the_dump_with_its_places_and_its_lock() {
     });
 }
 
+/// Nobody declared it, so its line is found by its stack; the lint's findings are joined on it.
+#[test]
+fn undeclared_blocking_has_the_line_of_the_application() {
+    within(LIMIT, || {
+        let runtime = runtime();
+        let builder = FlightRecorder::builder()
+            .runtime(&runtime)
+            .settings(Settings::test());
+        let (_layer, recorder) = builder.install().expect("it starts");
+        let line = line!() + 3;
+        let blocked = runtime.spawn(|| {
+            let (_open, closed) = mpsc::channel::<()>();
+            assert!(closed.recv_timeout(Duration::from_millis(150)).is_err());
+        });
+        blocked.join().expect("no panic");
+        assert!(runtime.flush_events());
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("undeclared.jfr");
+        recorder.dump(&path).expect("it is written");
+        let pins = pins(&std::fs::read(&path).expect("it can be read"));
+        let [pin] = &pins[..] else {
+            panic!("one pin: {pins:?}")
+        };
+        let here = format!("{}:{line}:", file!());
+        assert!(
+            pin.blocked_at.starts_with(&here),
+            "{} {here}",
+            pin.blocked_at
+        );
+    });
+}
+
 fn only_its_owner_may_read(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     let mode = std::fs::metadata(path)

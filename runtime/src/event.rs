@@ -71,7 +71,7 @@ pub use service::Delivery;
 pub use service::exit::at_exit;
 #[doc(hidden)]
 pub use service::source::is_of_runtime;
-pub use service::source::{Frame, symbolize};
+pub use service::source::{Frame, application_line, symbolize};
 
 pub(crate) use self::{
     clock::{now, recently},

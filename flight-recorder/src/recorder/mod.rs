@@ -23,7 +23,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use vt_runtime::Runtime;
-use vt_runtime::event::{Recorded, Timestamp, clock};
+use vt_runtime::event::{Place, Recorded, Timestamp, clock};
 
 pub use self::builder::{Builder, InstallError};
 use self::dump::Contents;
@@ -373,6 +373,11 @@ impl Symbolizer for SharedSymbols {
             Some(symbols) => symbols.lock().functions(address),
             None => Vec::new(),
         }
+    }
+
+    fn line(&mut self, stack: &[u64]) -> Option<Place> {
+        self.0.as_ref()?;
+        vt_runtime::event::application_line(stack)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use addr2line::Loader;
+use vt_runtime::event::Place;
 
 use super::elf::{self, Module};
 use super::source::Sources;
@@ -31,6 +32,10 @@ impl fmt::Debug for InProcess {
 }
 
 impl Symbolizer for InProcess {
+    fn line(&mut self, stack: &[u64]) -> Option<Place> {
+        vt_runtime::event::application_line(stack)
+    }
+
     fn functions(&mut self, address: u64) -> Vec<Function> {
         if let Some(known) = self.known.get(&address) {
             return known.clone();

@@ -34,6 +34,12 @@ pub struct Function {
 pub trait Symbolizer {
     /// The functions at a return address, innermost first; empty where nothing is known.
     fn functions(&mut self, address: u64) -> Vec<Function>;
+
+    /// The application's line on a stack, where it can be told: what stands for a pin's place if nobody declared it.
+    fn line(&mut self, stack: &[u64]) -> Option<Place> {
+        let _ = stack;
+        None
+    }
 }
 
 /// How a frame came to be known.

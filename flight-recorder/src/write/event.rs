@@ -308,7 +308,8 @@ fn text(text: &Arc<str>) -> super::row::Cell<'_> {
 /// The keys of where it was pinned and where it waited.
 fn places<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) -> (u64, u64) {
     let pinned_at = chunk.place(pinned.pinned_at.as_ref());
-    let blocked_at = match &pinned.blocked_at {
+    let named = || chunk.writer.symbolizer.line(&pinned.stack);
+    let blocked_at = match pinned.blocked_at.clone().or_else(named) {
         None => chunk.pools.text(UNKNOWN),
         place => chunk.place(place.as_ref()),
     };

@@ -31,7 +31,17 @@ const REMEMBERED: usize = 16 * 1024;
 /// What addresses were found to be, since the same few lines pin again and again. Never held while one is named.
 static KNOWN: LazyLock<Mutex<HashMap<usize, Option<Place>>>> = LazyLock::new(Mutex::default);
 
-/// Where the application called what blocks, or `None` without debug information.
+/// The application's line on the `stack` of an event: the first place, from the innermost frame on, that is neither std's, nor
+/// a dependency's, nor the runtime's. `None` without debug information.
+///
+/// Loads the program's debug information at the first call, which takes tens of milliseconds: not for a carrier. What was
+/// found is remembered.
+#[must_use]
+pub fn application_line(stack: &[u64]) -> Option<Place> {
+    of_application(stack)
+}
+
+/// [`application_line`].
 pub(crate) fn of_application(stack: &[u64]) -> Option<Place> {
     stack.iter().enumerate().find_map(|(index, &address)| {
         // A return address points behind its call, perhaps at the next line; the innermost one is no return address.
