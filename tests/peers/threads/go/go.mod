@@ -1,0 +1,3 @@
+module vtpeers
+
+go 1.22
