@@ -126,7 +126,7 @@ impl fmt::Display for ParseStacksError {
 impl std::error::Error for ParseStacksError {}
 
 /// Bytes of stack a virtual thread has when nobody says otherwise. With its guard it fills a slot of
-/// 256 KiB, so that eight threads share a page of page tables.
+/// 256 KiB less a page, so that eight threads share a page of page tables.
 pub(crate) const DEFAULT_STACK_SIZE: usize = (256 << 10) - guard::GUARD - (4 << 10);
 
 /// Who runs on a stack: what the report of an overflow prints.

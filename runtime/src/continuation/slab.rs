@@ -27,10 +27,12 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 use super::extent::{Extent, page_size};
 use super::guard::{GUARD, GuardKind};
 
-/// The smallest slot, guard included.
+/// The smallest slot, guard included, and the page that every slot is short of.
 const MIN_SLOT: usize = 128 << 10;
 
-/// Size classes: slots of 128 KiB, 256 KiB, .. up to 64 GiB.
+/// Size classes: slots of 128 KiB, 256 KiB, .. up to 64 GiB, each less a page: an odd number of pages from one stack
+/// to the next spreads them over all sets of the TLB and of the caches that hold its tables (a switch among 1,000
+/// stacks took 140 ns instead of 111).
 pub(super) const CLASSES: usize = 20;
 
 /// What one slab aims at in address space, and the most slots it has.
