@@ -141,6 +141,23 @@ pub trait Sources: Sync {
 
     /// The path as findings show it: relative to the workspace root, with `/` between its parts.
     fn display(&self, path: &Path) -> String;
+
+    /// Where the work on single files is kept from run to run, if anywhere.
+    fn memory(&self) -> Option<&dyn Memory> {
+        None
+    }
+}
+
+/// What earlier runs worked out about files. It may forget anything at any time; what it gives is what was kept.
+pub trait Memory: Sync {
+    /// What was kept under this key.
+    fn recall(&self, key: [u64; 2]) -> Option<Vec<u8>>;
+
+    /// Whether [`keep`](Self::keep) keeps anything in this run.
+    fn keeps(&self) -> bool;
+
+    /// Keeps something for later runs.
+    fn keep(&self, key: [u64; 2], bytes: &[u8]);
 }
 
 /// Why a source file has no text.

@@ -11,6 +11,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 /// An identifier.
 #[derive(Clone, Copy)]
 pub(crate) struct Name(&'static str);
@@ -83,6 +85,18 @@ impl PartialOrd for Name {
 impl Ord for Name {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.0.cmp(other.0)
+    }
+}
+
+impl Serialize for Name {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&str>::deserialize(deserializer).map(Self::new)
     }
 }
 

@@ -4,10 +4,14 @@
 //! Every expression has an identity within its file, so that the flow analysis can name the temporary it makes.
 //! Macros are expanded or classified before this stage; what could not be understood is [`Kind::Opaque`].
 
+use serde::{Deserialize, Serialize};
+
 use super::name::Name;
 
 /// A range of bytes in the file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub(crate) struct At {
     /// First byte.
     pub(crate) start: u32,
@@ -26,7 +30,7 @@ impl At {
 }
 
 /// The parsed file: the file's own module first, then inline modules and blocks with items of their own.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct FileSyntax {
     /// Scopes; an index into this list is a *local scope*.
     pub(crate) scopes: Vec<Scope>,
@@ -41,7 +45,7 @@ pub(crate) struct FileSyntax {
 }
 
 /// `#[vt_runtime::lint_allow(..)]` on an item.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct AllowAttribute {
     /// The attribute.
     pub(crate) at: At,
@@ -54,7 +58,7 @@ pub(crate) struct AllowAttribute {
 }
 
 /// Which types `#[park_safe]` swaps for park-aware ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Swap {
     /// None: there is no such attribute.
     #[default]
@@ -66,7 +70,7 @@ pub(crate) enum Swap {
 }
 
 /// A module's or block's items.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Scope {
     /// The scope around it, `None` for the file itself.
     pub(crate) parent: Option<u32>,
@@ -79,7 +83,7 @@ pub(crate) struct Scope {
 }
 
 /// An item.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Item {
     /// One leaf of a `use` tree.
     Use(Use),
@@ -102,7 +106,7 @@ pub(crate) enum Item {
 }
 
 /// A name that an import brings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Use {
     /// The path, without the name in `as`.
     pub(crate) path: Path,
@@ -111,7 +115,7 @@ pub(crate) struct Use {
 }
 
 /// `mod name;`
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ModuleFile {
     /// The name.
     pub(crate) name: Name,
@@ -128,7 +132,7 @@ pub(crate) struct ModuleFile {
 }
 
 /// A function or method, with or without a body.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Function {
     /// Its name.
     pub(crate) name: Name,
@@ -157,7 +161,7 @@ pub(crate) struct Function {
 }
 
 /// How `self` is taken.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Receiver {
     /// `&self` or `&mut self`.
     pub(crate) by_reference: bool,
@@ -168,7 +172,7 @@ pub(crate) struct Receiver {
 }
 
 /// A parameter.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Param {
     /// What it binds.
     pub(crate) pattern: Pattern,
@@ -179,7 +183,7 @@ pub(crate) struct Param {
 }
 
 /// An attribute the analysis knows: its last path segment and what stands in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Mark {
     /// `native`, `main`, `blocks`, ...
     pub(crate) name: Name,
@@ -188,7 +192,7 @@ pub(crate) struct Mark {
 }
 
 /// A struct, enum or union.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Data {
     /// Its name.
     pub(crate) name: Name,
@@ -205,7 +209,7 @@ pub(crate) struct Data {
 }
 
 /// A trait.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Trait {
     /// Its name.
     pub(crate) name: Name,
@@ -218,7 +222,7 @@ pub(crate) struct Trait {
 }
 
 /// An implementation.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Impl {
     /// Type parameters and bounds.
     pub(crate) generics: Generics,
@@ -237,7 +241,7 @@ pub(crate) struct Impl {
 }
 
 /// A static, constant or lazily initialised cell.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Value {
     /// Its name.
     pub(crate) name: Name,
@@ -254,7 +258,7 @@ pub(crate) struct Value {
 }
 
 /// When an initialiser runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Storage {
     /// At compile time.
     Constant,
@@ -267,7 +271,7 @@ pub(crate) enum Storage {
 }
 
 /// Type parameters and bounds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Generics {
     /// Names of type parameters, in order.
     pub(crate) params: Vec<Name>,
@@ -276,7 +280,7 @@ pub(crate) struct Generics {
 }
 
 /// A trait bound.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Bound {
     /// `Trait<..>`.
     Trait(Path),
@@ -285,7 +289,7 @@ pub(crate) enum Bound {
 }
 
 /// A type as written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Type {
     /// A named type; with `<T as Trait>::` the first part is in the path's `qself`.
     Path(Path),
@@ -310,7 +314,7 @@ pub(crate) enum Type {
 }
 
 /// A path as written.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Path {
     /// It begins with `::`.
     pub(crate) is_global: bool,
@@ -323,7 +327,7 @@ pub(crate) struct Path {
 }
 
 /// One part of a path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Segment {
     /// The identifier.
     pub(crate) name: Name,
@@ -334,7 +338,7 @@ pub(crate) struct Segment {
 }
 
 /// Statements with an optional value.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Block {
     /// The local scope of its items, if it has any.
     pub(crate) scope: Option<u32>,
@@ -347,7 +351,7 @@ pub(crate) struct Block {
 }
 
 /// A statement.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Statement {
     /// `let`.
     Let(Box<Let>),
@@ -356,7 +360,7 @@ pub(crate) enum Statement {
 }
 
 /// `let pattern: ty = init else { otherwise };`
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Let {
     /// What it binds.
     pub(crate) pattern: Pattern,
@@ -369,7 +373,7 @@ pub(crate) struct Let {
 }
 
 /// An expression.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Expr {
     /// Its identity within the file.
     pub(crate) id: u32,
@@ -380,7 +384,7 @@ pub(crate) struct Expr {
 }
 
 /// What an expression is.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Kind {
     /// A literal.
     Literal(Literal),
@@ -453,7 +457,7 @@ pub(crate) enum Kind {
 }
 
 /// What a literal is, as far as its type goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Literal {
     /// `".."`
     Text,
@@ -464,7 +468,7 @@ pub(crate) enum Literal {
 }
 
 /// `receiver.name(..)`
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Method {
     /// The receiver.
     pub(crate) receiver: Expr,
@@ -479,7 +483,7 @@ pub(crate) struct Method {
 }
 
 /// Operators, as far as evaluation differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Operator {
     /// `&&`
     And,
@@ -492,7 +496,7 @@ pub(crate) enum Operator {
 }
 
 /// `if`
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct If {
     /// The condition.
     pub(crate) condition: Expr,
@@ -503,7 +507,7 @@ pub(crate) struct If {
 }
 
 /// `for`
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct For {
     /// Its label.
     pub(crate) label: Option<Name>,
@@ -516,7 +520,7 @@ pub(crate) struct For {
 }
 
 /// A `match` arm.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Arm {
     /// What it binds.
     pub(crate) pattern: Pattern,
@@ -527,7 +531,7 @@ pub(crate) struct Arm {
 }
 
 /// `async { .. }`
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Async {
     /// `async move`.
     pub(crate) moves: bool,
@@ -536,7 +540,7 @@ pub(crate) struct Async {
 }
 
 /// A closure.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Closure {
     /// `move`.
     pub(crate) moves: bool,
@@ -551,7 +555,7 @@ pub(crate) struct Closure {
 }
 
 /// `Path { field: e, ..rest }`
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StructLiteral {
     /// The type or variant.
     pub(crate) path: Path,
@@ -562,7 +566,7 @@ pub(crate) struct StructLiteral {
 }
 
 /// A macro call whose arguments are expressions.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Macro {
     /// Its name.
     pub(crate) name: Name,
@@ -575,7 +579,7 @@ pub(crate) struct Macro {
 }
 
 /// How a macro's arguments are evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum MacroShape {
     /// One statement of its own: `println!`, log macros.
     Statement,
@@ -596,7 +600,7 @@ pub(crate) enum MacroShape {
 }
 
 /// A pattern.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Pattern {
     /// Its identity within the file.
     pub(crate) id: u32,
@@ -607,7 +611,7 @@ pub(crate) struct Pattern {
 }
 
 /// What a pattern is.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum PatternKind {
     /// A variable; with `ref` it borrows. May be a constant or unit variant.
     Bind {

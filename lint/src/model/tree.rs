@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::cfg::Conditions;
-use super::lower::{self, Context, MacroTable};
+use super::lower::{self, Context, MacroTable, Surroundings};
 use super::name::Name;
 use super::syntax::{At, FileSyntax, Item, ModuleFile};
 use crate::input::Input;
@@ -53,6 +53,11 @@ pub(crate) fn load(input: &Input<'_>, table: &MacroTable) -> Vec<SourceFile> {
         .iter()
         .map(|krate| Conditions::new(&input.cfg, krate))
         .collect();
+    let surroundings: Vec<Surroundings> = input
+        .crates
+        .iter()
+        .map(|krate| Surroundings::of(&input.cfg, krate))
+        .collect();
     let nothing = HashMap::new();
     let mut files: Vec<SourceFile> = Vec::new();
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -71,6 +76,7 @@ pub(crate) fn load(input: &Input<'_>, table: &MacroTable) -> Vec<SourceFile> {
                 read(
                     input,
                     request,
+                    surroundings[request.krate],
                     &Context {
                         conditions: &conditions[request.krate],
                         table,
@@ -110,7 +116,7 @@ pub(crate) fn load(input: &Input<'_>, table: &MacroTable) -> Vec<SourceFile> {
         }
         wave = next;
     }
-    expand_foreign(input, table, &conditions, &mut files);
+    expand_foreign(input, table, &conditions, &surroundings, &mut files);
     files
 }
 
@@ -125,7 +131,12 @@ fn root(krate: usize, path: &Path) -> Request {
     }
 }
 
-fn read(input: &Input<'_>, request: &Request, context: &Context<'_>) -> SourceFile {
+fn read(
+    input: &Input<'_>,
+    request: &Request,
+    surroundings: Surroundings,
+    context: &Context<'_>,
+) -> SourceFile {
     let display: Arc<str> = input.sources.display(&request.path).into();
     let broken = |text: Arc<str>, at: At, cause: String| SourceFile {
         krate: request.krate,
@@ -152,7 +163,7 @@ fn read(input: &Input<'_>, request: &Request, context: &Context<'_>) -> SourceFi
             missing: Vec::new(),
         };
     }
-    match lower::lower(&text, request.swap, context) {
+    match lower::lowered(input.sources, surroundings, &text, request.swap, context) {
         Ok(syntax) => SourceFile {
             krate: request.krate,
             text: indexed,
@@ -235,6 +246,7 @@ fn expand_foreign(
     input: &Input<'_>,
     table: &MacroTable,
     conditions: &[Conditions<'_>],
+    surroundings: &[Surroundings],
     files: &mut [SourceFile],
 ) {
     let mut own: Vec<HashMap<Name, Arc<str>>> = vec![HashMap::new(); input.crates.len()];
@@ -268,6 +280,11 @@ fn expand_foreign(
             all
         })
         .collect();
+    let known: Vec<Surroundings> = surroundings
+        .iter()
+        .zip(&visible)
+        .map(|(of, foreign)| of.with(foreign))
+        .collect();
     files.par_iter_mut().for_each(|file| {
         let foreign = &visible[file.krate];
         if !file
@@ -290,7 +307,9 @@ fn expand_foreign(
             foreign,
         };
         // Modules that a macro declares are not followed, so the children stay as they are.
-        if let Ok(syntax) = lower::lower(&file.text.text, swap, &context)
+        let surroundings = known[file.krate];
+        if let Ok(syntax) =
+            lower::lowered(input.sources, surroundings, &file.text.text, swap, &context)
             && declared(&syntax).len() == declared(&file.syntax).len()
         {
             file.syntax = syntax;

@@ -196,3 +196,95 @@ fn a_recording_ranks_findings_and_lists_pins_without_one() {
         "{outcome:?}"
     );
 }
+
+/// Files of the cache below a folder.
+fn kept(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(kept(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn an_edit_leaves_the_other_files_lowered_and_changes_no_byte_of_the_answer() {
+    let project = Project::library(&format!("#[macro_use]\nmod macros;\nmod other;\n{SLEEPS}"));
+    project.write(
+        "src/macros.rs",
+        "macro_rules! nap { () => { std::thread::sleep(std::time::Duration::ZERO) } }\n",
+    );
+    project.write(
+        "src/other.rs",
+        "pub fn nap_under(lock: &std::sync::Mutex<u8>) {\n    let _held = lock.lock().unwrap();\n    nap!();\n}\n",
+    );
+    let before = project.contents();
+    let fresh = |project: &Project| project.lint(&json(&["--no-cache"])).out;
+    let first = project.lint(&JSON).out;
+    assert_eq!(found(&project.lint(&JSON)).len(), 2);
+    let entries = kept(project.cache());
+    assert_eq!(
+        entries.len(),
+        1,
+        "a first run only keeps its report: {entries:?}"
+    );
+
+    for edit in 1..4 {
+        project.write(
+            "src/lib.rs",
+            &format!("#[macro_use]\nmod macros;\nmod other;\n// edit {edit}\n{SLEEPS}"),
+        );
+        let answer = project.lint(&JSON).out;
+        assert_ne!(answer, first);
+        assert_eq!(answer, fresh(&project), "edit {edit}");
+    }
+    let files: Vec<_> = kept(project.cache())
+        .into_iter()
+        .filter(|path| !entries.contains(path))
+        .collect();
+    // Three texts of `lib.rs`, and each other file once; the one that uses a macro once more.
+    assert_eq!(files.len(), 6, "{files:?}");
+
+    // Whatever is in the cache's files, the answer is the same.
+    for (index, path) in kept(project.cache()).iter().enumerate() {
+        let mut bytes = std::fs::read(path).expect("a file");
+        match index % 3 {
+            0 => bytes.truncate(bytes.len() / 2),
+            1 => {
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 0x55;
+            }
+            _ => bytes = b"nothing of ours".to_vec(),
+        }
+        std::fs::write(path, bytes).expect("a file");
+    }
+    assert_eq!(project.lint(&JSON).out, fresh(&project));
+    project.write(
+        "src/lib.rs",
+        &format!("#[macro_use]\nmod macros;\nmod other;\n{SLEEPS}"),
+    );
+    assert_eq!(project.lint(&JSON).out, first);
+    assert_eq!(
+        project.contents(),
+        before,
+        "nothing is written into the checked code"
+    );
+}
+
+#[test]
+fn the_cache_lies_in_the_target_folder_that_is_asked_for() {
+    let project = Project::library(SLEEPS);
+    let target = tempfile::tempdir().expect("a scratch folder");
+    let outcome = project.lint_with(&[("CARGO_TARGET_DIR", target.path())], &["-v"]);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert_eq!(kept(&target.path().join("vt-lint")).len(), 1);
+    assert!(kept(project.cache()).is_empty());
+    let again = project.lint_with(&[("CARGO_TARGET_DIR", target.path())], &["-v"]);
+    assert!(again.err.contains("nothing changed since the last run"));
+    assert_eq!(again.out, outcome.out);
+}

@@ -67,6 +67,10 @@ impl Project {
 
     /// Runs the program in a folder of the project with this standard input.
     pub(crate) fn lint_in(&self, folder: &str, arguments: &[&str], input: &str) -> Outcome {
+        run(self.program(folder, arguments), input)
+    }
+
+    fn program(&self, folder: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-vt-lint"));
         command
             .args(arguments)
@@ -75,7 +79,20 @@ impl Project {
         if self.path("home").exists() {
             command.env("CARGO_HOME", self.path("home"));
         }
-        run(command, input)
+        command
+    }
+
+    /// The user's cache folder.
+    pub(crate) fn cache(&self) -> &Path {
+        self.cache.path()
+    }
+
+    /// Runs the program at the top of the project with these variables.
+    pub(crate) fn lint_with(&self, variables: &[(&str, &Path)], arguments: &[&str]) -> Outcome {
+        let mut command = self.program("", arguments);
+        clean(&mut command);
+        command.envs(variables.iter().copied());
+        run_as_it_is(command, "")
     }
 
     /// Runs cargo at the top of the project, whatever comes of it.
@@ -134,7 +151,12 @@ fn collect(folder: &Path, all: &mut BTreeMap<PathBuf, Vec<u8>>) {
 
 /// Runs a command to its end, or kills it and fails.
 fn run(mut command: Command, input: &str) -> Outcome {
-    use std::io::Write as _;
+    clean(&mut command);
+    run_as_it_is(command, input)
+}
+
+/// Takes away what a user's shell does not set.
+fn clean(command: &mut Command) {
     // Cargo sets these for tests; a user's shell does not.
     for name in [
         "CARGO",
@@ -145,6 +167,10 @@ fn run(mut command: Command, input: &str) -> Outcome {
     ] {
         command.env_remove(name);
     }
+}
+
+fn run_as_it_is(mut command: Command, input: &str) -> Outcome {
+    use std::io::Write as _;
     command
         .env("NO_COLOR", "1")
         .stdin(Stdio::piped())

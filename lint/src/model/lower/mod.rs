@@ -10,6 +10,7 @@ mod expr;
 mod function;
 mod item;
 mod macros;
+mod memory;
 mod pattern;
 mod statement;
 mod ty;
@@ -26,6 +27,7 @@ use super::syntax::{At, FileSyntax, Scope, Swap};
 use expand::Rules;
 
 pub(crate) use macros::MacroTable;
+pub(crate) use memory::{Surroundings, lowered};
 
 /// How deep expressions may nest.
 const DEPTH: u32 = 1_500;

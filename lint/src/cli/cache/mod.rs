@@ -4,7 +4,13 @@
 //! features, the `cfg`, the configuration. It lists each question the analysis asked about files with the answer it
 //! got, and holds as long as every answer is still the same. Contents are compared by hash, never by time.
 //!
-//! Entries lie in the user's cache folder, never in the checked code. What goes wrong with them costs time only.
+//! After an edit the rest of the files need not be parsed again: `files` keeps what each was lowered to.
+//!
+//! Entries lie in the user's cache folder, or in the target folder that `CARGO_TARGET_DIR` names, never in the checked
+//! code. What goes wrong with them costs time only.
+
+mod files;
+mod folder;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -12,12 +18,15 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use serde::{Deserialize, Serialize};
 
+use self::files::Files;
+use self::folder::{create_private, folder, make_room};
 use crate::check::{Report, check};
-use crate::input::{Input, SourceError, Sources};
+use crate::input::{Input, Memory, SourceError, Sources};
 use crate::workspace::Loaded;
 
 /// Entries kept; the oldest make room.
@@ -50,7 +59,10 @@ pub(super) fn cached_check(loaded: &Loaded, use_cache: bool) -> Answer {
     let Some(path) = use_cache.then(|| entry_path(loaded)).flatten() else {
         return fresh(check(&input, &loaded.config));
     };
-    if let Some(entry) = read_entry(&path)
+    let earlier = read_entry(&path);
+    // The first run is in nobody's way: only who runs again after an edit gains from what files were lowered to.
+    let is_edit = earlier.is_some();
+    if let Some(entry) = earlier
         && entry.holds(&loaded.disk)
     {
         return Answer {
@@ -62,6 +74,7 @@ pub(super) fn cached_check(loaded: &Loaded, use_cache: bool) -> Answer {
         sources: &loaded.disk,
         read: Mutex::default(),
         exists: Mutex::default(),
+        files: Files::open(is_edit),
     };
     let report = check(
         &Input {
@@ -97,6 +110,7 @@ struct Recorded<'a> {
     sources: &'a dyn Sources,
     read: Mutex<BTreeMap<PathBuf, Digest>>,
     exists: Mutex<BTreeMap<PathBuf, bool>>,
+    files: Option<Files>,
 }
 
 impl Sources for Recorded<'_> {
@@ -122,6 +136,10 @@ impl Sources for Recorded<'_> {
     fn display(&self, path: &Path) -> String {
         self.sources.display(path)
     }
+
+    fn memory(&self) -> Option<&dyn Memory> {
+        self.files.as_ref().map(|files| files as &dyn Memory)
+    }
 }
 
 fn take<T>(of: Mutex<T>) -> T {
@@ -142,30 +160,23 @@ fn digest(answer: &Result<Arc<str>, SourceError>) -> Digest {
 
 /// Where the answer to this question would lie; `None` when there is no place for it.
 fn entry_path(loaded: &Loaded) -> Option<PathBuf> {
-    let program = fs::metadata(env::current_exe().ok()?).ok()?;
     let mut hasher = DefaultHasher::new();
-    (
-        env!("CARGO_PKG_VERSION"),
-        program.len(),
-        program.modified().ok()?,
-    )
-        .hash(&mut hasher);
+    program()?.hash(&mut hasher);
     loaded.root.hash(&mut hasher);
     format!("{:?}", loaded.crates).hash(&mut hasher);
     format!("{:?}", loaded.config).hash(&mut hasher);
-    loaded.cfg.pairs().for_each(|pair| pair.hash(&mut hasher));
+    format!("{:?}", loaded.cfg).hash(&mut hasher);
     Some(folder()?.join(format!("{:016x}.json", hasher.finish())))
 }
 
-fn folder() -> Option<PathBuf> {
-    let absolute = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("LOCALAPPDATA"));
-    let base = base.or_else(|| absolute("HOME").map(|home| home.join(".cache")));
-    Some(base?.join("cargo-vt-lint"))
+/// This program: another build of it may understand code differently.
+fn program() -> Option<(&'static str, u64, SystemTime)> {
+    let program = fs::metadata(env::current_exe().ok()?).ok()?;
+    Some((
+        env!("CARGO_PKG_VERSION"),
+        program.len(),
+        program.modified().ok()?,
+    ))
 }
 
 fn read_entry(path: &Path) -> Option<Entry> {
@@ -179,27 +190,5 @@ fn write_entry(path: &Path, entry: &Entry) -> std::io::Result<()> {
     let new = path.with_extension(std::process::id().to_string());
     fs::write(&new, serde_json::to_vec(entry)?)?;
     fs::rename(&new, path)?;
-    make_room(folder)
-}
-
-/// Creates the folder for this user alone: reports quote source code.
-fn create_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn make_room(folder: &Path) -> std::io::Result<()> {
-    let entries = fs::read_dir(folder)?.flatten();
-    let mut by_age: Vec<_> = entries
-        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
-        .collect();
-    by_age.sort();
-    let surplus = by_age.len().saturating_sub(MAX_ENTRIES);
-    for (_, path) in by_age.iter().take(surplus) {
-        fs::remove_file(path)?;
-    }
-    Ok(())
+    make_room(folder, MAX_ENTRIES)
 }
