@@ -6,6 +6,7 @@
 //! | on | attribute | meaning |
 //! | --- | --- | --- |
 //! | function | `blocks = ".."` | blocks the OS thread; the text completes "this call .." |
+//! | | `if_bounded`, `makes_bounded`, `makes_unbounded` | `blocks` only where a crate makes bounded channels alone; what makes them |
 //! | | `parks = ".."` | waits of a coroutine runtime |
 //! | | `io_call = ".."` | blocks or parks if the receiver is a file or socket |
 //! | | `blocks_by_argument` | blocks if an argument is a file or socket |
@@ -39,6 +40,8 @@ const SOURCES: &[&str] = &[
     include_str!("../knowledge/channels.toml"),
     include_str!("../knowledge/clients.toml"),
     include_str!("../knowledge/cells.toml"),
+    include_str!("../knowledge/services.toml"),
+    include_str!("../knowledge/files.toml"),
 ];
 
 /// One description file.

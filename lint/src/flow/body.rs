@@ -7,6 +7,11 @@ use crate::model::syntax::At;
 /// Guards as a set of bits: the guards of one body by number. Further ones are not followed.
 pub(crate) type Guards = u128;
 
+/// A channel that a full queue makes senders wait for is made.
+pub(crate) const BOUNDED: u8 = 1;
+/// A channel that takes whatever is sent is made.
+pub(crate) const UNBOUNDED: u8 = 2;
+
 /// A function, closure, async block or initialiser.
 #[derive(Debug)]
 pub(crate) struct Body {
@@ -20,6 +25,8 @@ pub(crate) struct Body {
     pub(crate) at: At,
     /// Its calls run when a future is polled.
     pub(crate) is_async: bool,
+    /// Which channels it makes: [`BOUNDED`], [`UNBOUNDED`].
+    pub(crate) channels: u8,
     /// Guards by number.
     pub(crate) guards: Vec<Guard>,
     /// What happens in it, in order of evaluation.

@@ -6,7 +6,7 @@ use crate::model::syntax::{At, Method};
 use crate::model::ty::Ty;
 
 use super::Flow;
-use super::body::{Callable, Guard, GuardKind, Guards, How, What};
+use super::body::{BOUNDED, Callable, Guard, GuardKind, Guards, How, UNBOUNDED, What};
 use super::value::Value;
 
 impl<'a> Flow<'_, 'a> {
@@ -20,6 +20,11 @@ impl<'a> Flow<'_, 'a> {
         through: Guards,
         passed: Vec<(How, Callable)>,
     ) {
+        for (mark, channel) in [("makes_bounded", BOUNDED), ("makes_unbounded", UNBOUNDED)] {
+            if self.mark(id, mark).is_some() {
+                self.bodies[self.current].channels |= channel;
+            }
+        }
         let what = if let Some(label) = self.mark(id, "blocks") {
             What::Blocks(id, Name::new(label))
         } else if let Some(label) = self.mark(id, "parks") {

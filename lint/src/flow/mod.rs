@@ -270,6 +270,7 @@ impl<'m, 'a> Flow<'m, 'a> {
             function: self.function,
             at,
             is_async,
+            channels: 0,
             guards: Vec::new(),
             events: Vec::new(),
             detachable: Vec::new(),

@@ -4,6 +4,7 @@
 //! foreign code, each with its shortest witness; what functions do with closures they are given; and which bodies a
 //! virtual thread can reach, with what is declared on the way.
 
+mod channels;
 mod params;
 mod reach;
 
@@ -86,6 +87,7 @@ impl<'m, 'a> Graph<'m, 'a> {
         for part in parts {
             graph.append(part);
         }
+        channels::settle(&mut graph);
         graph.uses = params::uses(&graph);
         graph.blocks = graph.fixed_point(Effect::Blocks);
         graph.parks = graph.fixed_point(Effect::Parks);

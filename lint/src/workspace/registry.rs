@@ -57,6 +57,7 @@ pub(crate) fn add(metadata: &mut Metadata) -> Option<String> {
             if let Some(locked) = locked
                 && dependency.kind.is_none()
                 && dependency.path.is_none()
+                && !is_binding(&dependency.name)
             {
                 resolved.push((position, locked));
             }
@@ -90,6 +91,11 @@ pub(crate) fn add(metadata: &mut Metadata) -> Option<String> {
             "{what} no sources in the registry cache (`cargo fetch` brings those of the registry)"
         )
     })
+}
+
+/// Packages whose functions are foreign: what matters of them is the name, and their sources would only hide it.
+fn is_binding(package: &str) -> bool {
+    package == "libc" || package.ends_with("-sys") || package.ends_with("_sys")
 }
 
 impl Lock {

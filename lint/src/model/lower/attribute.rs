@@ -8,7 +8,7 @@ use super::super::syntax::{AllowAttribute, At, Mark, Swap};
 use super::{Lowerer, at, name};
 
 /// Attributes kept as marks: those of user code, then those of the interface descriptions in `knowledge/`.
-const MARKS: [&str; 35] = [
+const MARKS: [&str; 38] = [
     "native",
     "main",
     "test",
@@ -44,6 +44,9 @@ const MARKS: [&str; 35] = [
     "released",
     "drops",
     "no_mangle",
+    "if_bounded",
+    "makes_bounded",
+    "makes_unbounded",
 ];
 
 impl Lowerer<'_> {

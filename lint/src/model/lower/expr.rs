@@ -1,11 +1,9 @@
 //! Expressions, statements and blocks.
 
-use syn::{BinOp, Expr as Source, Member, UnOp};
+use syn::{Expr as Source, Member, UnOp};
 
 use super::super::name::Name;
-use super::super::syntax::{
-    Arm, Async, At, Closure, Expr, For, If, Kind, Literal, Method, Operator, StructLiteral,
-};
+use super::super::syntax::{Arm, Async, At, Closure, Expr, For, If, Kind, Literal, StructLiteral};
 use super::{Lowerer, at, name, ty};
 
 impl Lowerer<'_> {
@@ -36,6 +34,11 @@ impl Lowerer<'_> {
 
     fn shallow(&mut self, source: Source) -> Expr {
         match source {
+            Source::MethodCall(_)
+            | Source::Field(_)
+            | Source::Try(_)
+            | Source::Await(_)
+            | Source::Binary(_) => self.chain(source),
             Source::Lit(of) => {
                 let kind = match of.lit {
                     syn::Lit::Str(_) => Literal::Text,
@@ -58,33 +61,6 @@ impl Lowerer<'_> {
                     return args.swap_remove(0);
                 }
                 self.make(place, Kind::Call(callee, args))
-            }
-            Source::MethodCall(of) => {
-                let end = at(of.paren_token.span.close());
-                let receiver = self.expr(*of.receiver);
-                let place = receiver.at.to(end);
-                let method = Method {
-                    receiver,
-                    name: name(&of.method),
-                    name_at: at(of.method.span()),
-                    generics: of
-                        .turbofish
-                        .iter()
-                        .flat_map(|list| &list.args)
-                        .filter_map(generic)
-                        .collect(),
-                    args: self.exprs(of.args),
-                };
-                self.make(place, Kind::Method(Box::new(method)))
-            }
-            Source::Field(of) => {
-                let end = match &of.member {
-                    Member::Named(ident) => at(ident.span()),
-                    Member::Unnamed(index) => at(index.span),
-                };
-                let base = self.boxed(*of.base);
-                let place = base.at.to(end);
-                self.make(place, Kind::Field(base, member(&of.member)))
             }
             Source::Index(of) => {
                 let end = at(of.bracket_token.span.close());
@@ -111,7 +87,6 @@ impl Lowerer<'_> {
                     },
                 )
             }
-            Source::Binary(of) => self.binary(of),
             Source::Assign(of) => {
                 let left = self.boxed(*of.left);
                 let right = self.boxed(*of.right);
@@ -159,17 +134,6 @@ impl Lowerer<'_> {
                 let ends = self.exprs([of.start, of.end].into_iter().flatten().map(|end| *end));
                 let place = ends.first().map(|end| end.at).unwrap_or_default();
                 self.make(place, Kind::Range(ends))
-            }
-            Source::Try(of) => {
-                let inner = self.boxed(*of.expr);
-                let place = inner.at.to(at(of.question_token.span));
-                self.make(place, Kind::Try(inner))
-            }
-            Source::Await(of) => {
-                let word = at(of.await_token.span);
-                let inner = self.boxed(*of.base);
-                let place = inner.at.to(word);
-                self.make(place, Kind::Await(inner, word))
             }
             Source::Struct(of) => {
                 let path = ty::path(&of.path, of.qself.as_ref());
@@ -323,40 +287,9 @@ impl Lowerer<'_> {
             _ => self.make(At::default(), Kind::Opaque),
         }
     }
-
-    fn binary(&mut self, of: syn::ExprBinary) -> Expr {
-        let operator = match &of.op {
-            BinOp::And(_) => Some(Operator::And),
-            BinOp::Or(_) => Some(Operator::Or),
-            BinOp::Eq(_)
-            | BinOp::Ne(_)
-            | BinOp::Lt(_)
-            | BinOp::Le(_)
-            | BinOp::Gt(_)
-            | BinOp::Ge(_) => Some(Operator::Compare),
-            BinOp::AddAssign(_)
-            | BinOp::SubAssign(_)
-            | BinOp::MulAssign(_)
-            | BinOp::DivAssign(_)
-            | BinOp::RemAssign(_)
-            | BinOp::BitXorAssign(_)
-            | BinOp::BitAndAssign(_)
-            | BinOp::BitOrAssign(_)
-            | BinOp::ShlAssign(_)
-            | BinOp::ShrAssign(_) => None,
-            _ => Some(Operator::Arithmetic),
-        };
-        let left = self.boxed(*of.left);
-        let right = self.boxed(*of.right);
-        let place = left.at.to(right.at);
-        match operator {
-            Some(operator) => self.make(place, Kind::Binary(operator, left, right)),
-            None => self.make(place, Kind::AssignOperator(left, right)),
-        }
-    }
 }
 
-fn generic(argument: &syn::GenericArgument) -> Option<super::super::syntax::Type> {
+pub(super) fn generic(argument: &syn::GenericArgument) -> Option<super::super::syntax::Type> {
     match argument {
         syn::GenericArgument::Type(of) => Some(ty::ty(of)),
         _ => None,

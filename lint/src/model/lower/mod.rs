@@ -5,6 +5,7 @@
 //! [`DEPTH`], and the caller provides a stack for it.
 
 mod attribute;
+mod chain;
 mod expand;
 mod expr;
 mod function;
@@ -112,22 +113,58 @@ fn lower_parsed(text: &str, swap: Swap, context: &Context<'_>) -> Result<FileSyn
 }
 
 /// Where brackets nest so deep that parsing itself would need an unreasonable stack.
+///
+/// Brackets in strings, characters and comments are passed over; where the text is no Rust, parsing says so later.
 fn nests_too_deep(text: &str) -> Option<At> {
+    let bytes = text.as_bytes();
     let mut depth = 0_u32;
-    for (offset, byte) in text.bytes().enumerate() {
-        match byte {
+    let mut offset = 0;
+    while let Some(byte) = bytes.get(offset) {
+        let rest = &bytes[offset..];
+        let step = match byte {
             b'(' | b'[' | b'{' => {
                 depth += 1;
                 if depth > DEPTH {
                     let start = u32::try_from(offset).unwrap_or(u32::MAX);
                     return Some(At { start, end: start });
                 }
+                1
             }
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
+            b')' | b']' | b'}' => {
+                depth = depth.saturating_sub(1);
+                1
+            }
+            b'/' if rest.starts_with(b"//") => until(rest, b"\n"),
+            b'/' if rest.starts_with(b"/*") => until(rest, b"*/"),
+            b'r' if rest.starts_with(b"r#\"") => until(rest, b"\"#"),
+            b'r' if rest.starts_with(b"r\"") => 2 + until(&rest[2..], b"\""),
+            b'"' => string(rest),
+            b'\'' if rest.get(2) == Some(&b'\'') => 3,
+            b'\'' if rest.get(1) == Some(&b'\\') => 3,
+            _ => 1,
+        };
+        offset += step;
     }
     None
+}
+
+/// The bytes up to behind the first `end`.
+fn until(rest: &[u8], end: &[u8]) -> usize {
+    let found = rest[1..].windows(end.len()).position(|part| part == end);
+    found.map_or(rest.len(), |found| 1 + found + end.len())
+}
+
+/// The bytes of a string literal.
+fn string(rest: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(byte) = rest.get(at) {
+        match byte {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    rest.len()
 }
 
 /// The state of one file's lowering.
