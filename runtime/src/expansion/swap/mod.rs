@@ -11,9 +11,10 @@ mod std;
 /// A lock, or a guard or result of one, that has a park-aware counterpart.
 #[diagnostic::on_unimplemented(
     message = "`park_safe` does not know `{Self}`",
-    label = "named like a lock that `park_safe` swaps, but it is not std's, parking_lot 0.13's or vt_runtime's",
+    label = "named like a lock that `park_safe` swaps, but it is not std's, parking_lot's or vt_runtime's",
     note = "it swaps `Mutex`, `RwLock`, `Condvar` and their guards of std and parking_lot, std's `Barrier`, `Once`, `OnceLock` \
             and `LazyLock`, parking_lot's `ReentrantMutex`, and with `monitor = \"reentrant\"` the runtime's `Monitor`",
+    note = "parking_lot's are those of version 0.13, and with the feature `parking_lot_0_12` of `vt-runtime` those of 0.12",
     note = "if it never blocks a carrier, leave it as it is: `#[vt_runtime::park_safe(skip(NAME))]`"
 )]
 pub trait Swap {
@@ -21,18 +22,13 @@ pub trait Swap {
     type To: ?Sized;
 }
 
-/// Answers for pairs of types of the same shape, and for the park-aware one with itself.
+/// Answers for each type on the left with the park-aware one of the same shape on the right.
 macro_rules! swap {
     ($([$($generics:tt)*] $from:ty => $to:ty;)+) => {
         $(
             #[diagnostic::do_not_recommend]
             impl<$($generics)*> $crate::expansion::swap::Swap for $from {
                 type To = $to;
-            }
-
-            #[diagnostic::do_not_recommend]
-            impl<$($generics)*> $crate::expansion::swap::Swap for $to {
-                type To = Self;
             }
         )+
     };

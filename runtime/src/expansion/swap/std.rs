@@ -5,7 +5,15 @@ use std::sync as original;
 use super::swap;
 use crate::sync;
 
-swap! {
+/// Answers for pairs of types of the same shape, and for the park-aware one with itself.
+macro_rules! pairs {
+    ($([$($generics:tt)*] $from:ty => $to:ty;)+) => {
+        swap! { $([$($generics)*] $from => $to;)+ }
+        swap! { $([$($generics)*] $to => Self;)+ }
+    };
+}
+
+pairs! {
     [T: ?Sized] original::Mutex<T> => sync::Mutex<T>;
     ['a, T: ?Sized] original::MutexGuard<'a, T> => sync::MutexGuard<'a, T>;
     [T: ?Sized] original::RwLock<T> => sync::RwLock<T>;
