@@ -6,49 +6,54 @@
 //! rewritten item, so that the user sees one error and not its thirty consequences.
 
 mod names;
+mod needles;
 mod opaque;
 mod options;
 mod refuse;
+mod strangers;
 mod swap;
+mod untouched;
 mod visit;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
 use syn::visit_mut::VisitMut;
-use syn::{ImplItem, Item, TraitItem};
+use syn::{Attribute, ImplItem, Item, TraitItem};
 
 use self::options::Options;
 use self::swap::Swapper;
+use self::untouched::Untouched;
 use crate::args::Errors;
 
 /// Expands `#[park_safe(args)] item`.
 pub(crate) fn attribute(args: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let options = Options::parse(args, &mut errors);
-    match Annotated::parse(item.clone()) {
-        Ok(annotated) => {
-            refuse::unswappable_kind(&annotated, &mut errors);
-            expand(options, vec![annotated], &item, errors)
-        }
-        Err(error) => {
-            errors.add(error);
-            errors.beside(item)
-        }
-    }
+    let parse = |item| {
+        let annotated = Annotated::parse(item)?;
+        refuse::unswappable_kind(&annotated)?;
+        Ok(vec![annotated])
+    };
+    expand(options, item, Untouched::inside_of, parse, errors)
 }
 
 /// Expands `park_safe_items! { #![park_safe(args)] items }`.
 pub(crate) fn items(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let file = match syn::parse2::<syn::File>(input.clone()) {
-        Ok(file) => file,
+    let attributes_and_items = |input: ParseStream<'_>| {
+        let attrs = Attribute::parse_inner(input)?;
+        Ok((attrs, input.parse::<TokenStream>()?))
+    };
+    let (attrs, items) = match attributes_and_items.parse2(input.clone()) {
+        Ok(parts) => parts,
         Err(error) => {
             errors.add(error);
             return errors.beside(input);
         }
     };
     let mut args = TokenStream::new();
-    for attr in &file.attrs {
+    for attr in &attrs {
         match &attr.meta {
             syn::Meta::List(list) if list.path.is_ident("park_safe") => {
                 args.extend(list.tokens.clone())
@@ -60,13 +65,11 @@ pub(crate) fn items(input: TokenStream) -> TokenStream {
         }
     }
     let options = Options::parse(args, &mut errors);
-    let items = file.items.iter().map(ToTokens::to_token_stream).collect();
-    expand(
-        options,
-        file.items.into_iter().map(Annotated::Item).collect(),
-        &items,
-        errors,
-    )
+    let parse = |items| {
+        let file = syn::parse2::<syn::File>(items)?;
+        Ok(file.items.into_iter().map(Annotated::Item).collect())
+    };
+    expand(options, items, Untouched::among, parse, errors)
 }
 
 /// What the attribute may stand on.
@@ -100,6 +103,13 @@ impl Annotated {
         }
     }
 
+    fn item(&self) -> Option<&Item> {
+        match self {
+            Annotated::Item(item) => Some(item),
+            Annotated::Impl(_) | Annotated::Trait(_) => None,
+        }
+    }
+
     fn visit(&mut self, visitor: &mut impl VisitMut) {
         match self {
             Annotated::Item(item) => visitor.visit_item_mut(item),
@@ -121,15 +131,31 @@ impl ToTokens for Annotated {
 
 fn expand(
     mut options: Options,
-    mut all: Vec<Annotated>,
-    original: &TokenStream,
+    original: TokenStream,
+    take_out: fn(&mut Untouched, TokenStream, &Options) -> TokenStream,
+    parse: impl Fn(TokenStream) -> syn::Result<Vec<Annotated>>,
     mut errors: Errors,
 ) -> TokenStream {
+    names::Renames(options.renamed()).in_modules(original.clone());
+    let mut untouched = Untouched::new(&options);
+    let concerned = take_out(&mut untouched, original.clone(), &options);
+    // What does not parse without the rest is parsed whole, if only for the error.
+    let mut all = match parse(concerned).or_else(|_| parse(original.clone())) {
+        Ok(all) => all,
+        Err(error) => {
+            errors.add(error);
+            return errors.beside(original);
+        }
+    };
+
     let mut renames = names::Renames(options.renamed());
     all.iter_mut()
         .for_each(|annotated| annotated.visit(&mut renames));
 
+    let items = all.iter().filter_map(Annotated::item);
+    let strangers = strangers::among(items, &options);
     let mut swapper = Swapper::new(&options, &mut errors);
+    swapper.strangers = strangers;
     all.iter_mut()
         .for_each(|annotated| annotated.visit(&mut swapper));
     let Swapper {
@@ -140,17 +166,17 @@ fn expand(
     } = swapper;
 
     if monitor {
-        refuse::monitor_beside_unsafe(original, &mut errors);
+        refuse::monitor_beside_unsafe(&original, &mut errors);
     }
     options.report_unmet_skips(&mut errors);
     // With other errors around, "nothing" is likely their consequence.
     if found.is_empty() && !already && !options.check && errors.is_empty() {
-        refuse::nothing_to_swap(original, &mut errors);
+        refuse::nothing_to_swap(&original, &mut errors);
     }
-    let rewritten = all.iter().map(ToTokens::to_token_stream).collect();
-    errors.beside(if options.check {
-        original.clone()
-    } else {
-        rewritten
-    })
+    if options.check {
+        return errors.beside(original);
+    }
+    all.iter_mut()
+        .for_each(|annotated| annotated.visit(&mut untouched));
+    errors.beside(all.iter().map(ToTokens::to_token_stream).collect())
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::iter::repeat_with;
 
-use proc_macro2::Span;
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use syn::visit_mut::VisitMut;
 use syn::{
     AngleBracketedGenericArguments, GenericArgument, Lifetime, PathArguments, PathSegment, Token,
@@ -71,8 +71,22 @@ static LOCKS: &[Lock] = &[
 ///
 /// Takes text, because comparing an identifier asks the compiler for its text each time.
 pub(super) fn known(name: &str) -> Option<&'static Lock> {
-    LOCKS.iter().find(|lock| name == lock.name)
+    // Nearly every name of a file is asked for.
+    name.starts_with(|first: char| first.is_ascii_uppercase())
+        .then(|| LOCKS.iter().find(|lock| name == lock.name))?
 }
+
+/// A part of each name: text without any of them names no lock.
+pub(super) const STEMS: &[&str] = &[
+    "Mutex",
+    "RwLock",
+    "Condvar",
+    "WaitTimeout",
+    "Barrier",
+    "Once",
+    "LazyLock",
+    "Monitor",
+];
 
 /// The names without guards and results, for messages.
 pub(super) const SUMMARY: &str = "`Mutex`, `RwLock`, `ReentrantMutex`, `Condvar`, `Barrier`, `Once`, `OnceLock` and `LazyLock` with their guards";
@@ -119,13 +133,82 @@ impl Lock {
     }
 }
 
-/// Collects the names that `use .. as ..` gives to locks anywhere inside the item.
+/// Collects the names that `use .. as ..` gives to locks: `in_modules` before an item is parsed, the visitor
+/// anywhere inside of what was parsed.
 pub(super) struct Renames<'a>(pub(super) &'a mut HashMap<String, &'static Lock>);
+
+impl Renames<'_> {
+    /// Reads the imports among these items and in the modules among them.
+    pub(super) fn in_modules(&mut self, items: TokenStream) {
+        let mut trees = items.into_iter();
+        let mut module = false;
+        while let Some(tree) = trees.next() {
+            match tree {
+                TokenTree::Ident(word) if word == "use" => {
+                    let goes_on = |tree: &TokenTree| !matches!(tree, TokenTree::Punct(end) if end.as_char() == ';');
+                    let import = trees.by_ref().take_while(goes_on).collect();
+                    self.in_import(import, &mut Import::default());
+                }
+                TokenTree::Ident(word) => module |= word == "mod",
+                // What a `macro_rules!` passes on stands in a group that nobody sees.
+                TokenTree::Group(group) if group.delimiter() == Delimiter::None => {
+                    self.in_modules(group.stream());
+                }
+                TokenTree::Group(group)
+                    if group.delimiter() == Delimiter::Brace && std::mem::take(&mut module) =>
+                {
+                    self.in_modules(group.stream());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn in_import(&mut self, tokens: TokenStream, import: &mut Import) {
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(word) if word == "as" => import.renamed = true,
+                TokenTree::Ident(word) if import.renamed => {
+                    import.renamed = false;
+                    if let Some(lock) = known(&import.name) {
+                        self.0.insert(word.to_string(), lock);
+                    }
+                }
+                TokenTree::Ident(word) => import.name = word.to_string(),
+                TokenTree::Group(group) => self.in_import(group.stream(), import),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+}
+
+/// What was read of an import so far: the last name, and whether `as` stood behind it.
+#[derive(Default)]
+struct Import {
+    name: String,
+    renamed: bool,
+}
 
 impl VisitMut for Renames<'_> {
     fn visit_use_rename_mut(&mut self, rename: &mut UseRename) {
         if let Some(lock) = known(&rename.ident.to_string()) {
             self.0.insert(rename.rename.to_string(), lock);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LOCKS, STEMS};
+
+    #[test]
+    fn every_name_has_one_of_the_stems() {
+        for lock in LOCKS {
+            assert!(
+                STEMS.iter().any(|stem| lock.name.contains(stem)),
+                "{}",
+                lock.name
+            );
         }
     }
 }

@@ -12,6 +12,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Ident, Path, PathSegment, Token};
 
 use super::names::{self, Lock};
+use super::needles::Needles;
 use crate::args::{self, Errors};
 use crate::path::RuntimePath;
 
@@ -117,6 +118,33 @@ impl Options {
     /// The names the item itself gives to locks.
     pub(super) fn renamed(&mut self) -> &mut HashMap<String, &'static Lock> {
         &mut self.renamed
+    }
+
+    /// Everything that makes text worth reading: parts of the names of locks, and what the arguments speak of.
+    pub(super) fn needles(&self) -> Needles {
+        let skipped = self
+            .skip
+            .iter()
+            .filter_map(|skip| skip.path.segments.last());
+        let skipped = skipped.map(|last| last.ident.to_string());
+        let stems = names::STEMS.iter().map(|stem| (*stem).to_owned());
+        Needles::new(
+            stems
+                .chain(self.renamed.keys().cloned())
+                .chain(skipped)
+                .collect(),
+        )
+    }
+
+    /// Whether this name may be a lock's or one that `skip` leaves alone.
+    pub(super) fn concerned_by_name(&self, name: &str) -> bool {
+        let mut skipped = self
+            .skip
+            .iter()
+            .filter_map(|skip| skip.path.segments.last());
+        names::known(name).is_some()
+            || self.renamed.contains_key(name)
+            || skipped.any(|last| last.ident == name)
     }
 
     /// The lock that the segment at `index` of this path may stand for.

@@ -4,6 +4,7 @@
 //! need to see the item.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::Item;
 
 use super::{Annotated, names};
@@ -11,24 +12,23 @@ use crate::args::Errors;
 use crate::tokens::find;
 
 /// An item the attribute can do nothing for.
-pub(super) fn unswappable_kind(annotated: &Annotated, errors: &mut Errors) {
-    let Annotated::Item(item) = annotated else {
-        return;
-    };
-    match item {
-        Item::Mod(module) if module.content.is_none() => errors.over(
+pub(super) fn unswappable_kind(annotated: &Annotated) -> syn::Result<()> {
+    let refused = |at: &dyn ToTokens, why| Err(syn::Error::new_spanned(at, why));
+    match annotated {
+        Annotated::Item(Item::Mod(module)) if module.content.is_none() => refused(
             &module.ident,
             "the contents of a file module are not visible here; annotate its items, or let `cargo vt-lint --fix` change \
              the file's `use` line",
         ),
-        Item::Use(import) => errors.over(
+        Annotated::Item(Item::Use(import)) => refused(
             import,
             "an import is not swapped; annotate the items that use the lock, or import it from `vt_runtime::sync`",
         ),
-        Item::ForeignMod(block) => {
-            errors.over(&block.abi, "foreign items hold no Rust lock; for foreign calls there is `#[vt_runtime::native]`");
-        }
-        _ => {}
+        Annotated::Item(Item::ForeignMod(block)) => refused(
+            &block.abi,
+            "foreign items hold no Rust lock; for foreign calls there is `#[vt_runtime::native]`",
+        ),
+        _ => Ok(()),
     }
 }
 

@@ -14,6 +14,7 @@ use syn::{
 
 use super::names::Lock;
 use super::options::Options;
+use super::strangers::Strangers;
 use crate::args::Errors;
 use crate::path::generated;
 use crate::tokens::mentions;
@@ -30,6 +31,8 @@ pub(super) struct Swapper<'a> {
     pub(super) already: bool,
     /// The public thing whose types are being read, if any.
     pub(super) surface: Option<&'static str>,
+    /// What the module around calls like a lock.
+    pub(super) strangers: Strangers,
 }
 
 impl<'a> Swapper<'a> {
@@ -41,7 +44,25 @@ impl<'a> Swapper<'a> {
             monitor: false,
             already: false,
             surface: None,
+            strangers: Strangers::new(),
         }
+    }
+
+    /// The lock that the segment at `index` of this path may stand for; a stranger is reported instead, once.
+    pub(super) fn lock_at(&mut self, path: &Path, index: usize) -> Option<&'static Lock> {
+        let lock = self.options.lock_at(path, index)?;
+        if index > 0 || path.leading_colon.is_some() || self.strangers.is_empty() {
+            return Some(lock);
+        }
+        let Some(stranger) = self.strangers.get_mut(&path.segments[0].ident.to_string()) else {
+            return Some(lock);
+        };
+        if let Some(stranger) = stranger.take()
+            && !self.options.check
+        {
+            self.errors.at(stranger.at, stranger.message);
+        }
+        None
     }
 
     pub(super) fn note(&mut self, name: &Ident, lock: &Lock) {
@@ -117,7 +138,7 @@ impl<'a> Swapper<'a> {
     pub(super) fn swap_function(&mut self, node: &ExprPath) -> Option<Expr> {
         let last = node.path.segments.len().checked_sub(1)?;
         let index = last.checked_sub(1)?;
-        let lock = self.options.lock_at(&node.path, index)?;
+        let lock = self.lock_at(&node.path, index)?;
         let name = node.path.segments[index].ident.clone();
         self.note(&name, lock);
 
@@ -179,7 +200,7 @@ impl<'a> Swapper<'a> {
         let Some(last) = path.segments.len().checked_sub(1) else {
             return false;
         };
-        if self.options.lock_at(path, last).is_none() {
+        if self.lock_at(path, last).is_none() {
             return false;
         }
         let name = &path.segments[last].ident;

@@ -9,6 +9,7 @@ use syn::{
 };
 
 use super::opaque;
+use super::strangers;
 use super::swap::Swapper;
 
 /// The name by which `skip` can leave an item alone.
@@ -44,7 +45,7 @@ impl VisitMut for Swapper<'_> {
         if ty.qself.is_some() {
             return;
         }
-        if let Some(lock) = self.options.lock_at(&ty.path, last) {
+        if let Some(lock) = self.lock_at(&ty.path, last) {
             let name = ty.path.segments[last].ident.clone();
             self.note(&name, lock);
             *node = self.swapped(ty.path.clone(), name.span());
@@ -124,6 +125,13 @@ impl VisitMut for Swapper<'_> {
                 if !this.refuse_impl_for_lock(item) {
                     visit_mut::visit_item_impl_mut(this, item);
                 }
+            }
+            Item::Mod(item) => {
+                let items = item.content.iter().flat_map(|(_, items)| items);
+                let inner = strangers::among(items, this.options);
+                let outer = std::mem::replace(&mut this.strangers, inner);
+                visit_mut::visit_item_mod_mut(this, item);
+                this.strangers = outer;
             }
             Item::Macro(item) => {
                 if item.ident.is_some() {

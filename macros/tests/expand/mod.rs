@@ -5,6 +5,7 @@
 
 use proc_macro2::TokenStream;
 
+mod cookbook;
 mod entry;
 mod lint_allow;
 mod native;

@@ -264,6 +264,24 @@ fn what_cannot_be_swapped_is_said() {
         "mod m { struct Mutex<T>(T); impl<T> Mutex<T> { fn f(&self) {} } }",
     );
     case(
+        "strangers",
+        "",
+        r#"
+        mod m {
+            use tokio::sync::{Mutex as Lock, RwLock};
+            struct Once;
+            struct Mixed { a: RwLock<u8>, b: RwLock<u16>, c: Lock<u8>, d: Once, e: Condvar, f: std::sync::RwLock<u8> }
+            fn mixed() -> Mixed { Mixed { a: RwLock::new(1), b: RwLock::new(2), ..other() } }
+            mod inner { fn other(one: &RwLock<u8>) {} }
+        }
+        "#,
+    );
+    case(
+        "strangers_checked",
+        "check",
+        "mod m { use tokio::sync::Mutex; struct S(Mutex<u8>, std::sync::Mutex<u8>); }",
+    );
+    case(
         "impl_for_generic_lock",
         "",
         "mod m { impl<T> Extension for Mutex<T> {} impl Extension for Condvar {} }",
@@ -300,6 +318,36 @@ fn twice_is_once() {
     );
     let twice = attribute(TokenStream::new(), once.clone());
     assert_eq!(once.to_string(), twice.to_string());
+}
+
+#[test]
+fn what_names_no_lock_comes_back_as_it_was() {
+    case(
+        "untouched",
+        "skip(kept)",
+        r#"
+        mod whole {
+            //! Documentation of the module.
+            use std::sync::Mutex as Lock;
+            const TABLE: Table<fn()> = Table { first: f };
+            struct Plain { a: u8 }
+            impl Plain {
+                const fn one(&self) -> u8 { #![expect(unused)] let s = Plain { a: 1 }; if s.a > 0 { 1 } else { 2 } }
+                fn sized(&self) -> Sized<{ N + 1 }> { loop {} }
+            }
+            trait Empty { fn nothing() {} }
+            impl Empty for Plain { fn nothing() { match 1 { _ => {} } } }
+            unsafe impl Send for Plain {}
+            impl Mixed {
+                fn new() -> Self { Mixed { lock: Lock::new(1) } }
+                fn other(&self) -> u8 { 3 }
+                fn kept(&self) -> u8 { 4 }
+            }
+            mod inner { fn deep() -> u8 { 5 } fn lock() { super::Lock::new(2); } }
+            thread_local! { static HERE: u8 = 1; }
+        }
+        "#,
+    );
 }
 
 #[test]
