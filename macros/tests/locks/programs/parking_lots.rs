@@ -54,7 +54,7 @@ macro_rules! parking_programs {
                     fn work(&self, mut seed: u64, pause: fn()) {
                         for _ in 0..STEPS {
                             let number = next(&mut seed);
-                            if number % 4 != 0 {
+                            if !number.is_multiple_of(4) {
                                 let totals = self.totals.read();
                                 let first = totals[0];
                                 pause();

@@ -52,7 +52,7 @@ programs! { std
             fn work(&self, mut seed: u64, pause: fn()) {
                 for _ in 0..STEPS {
                     let number = next(&mut seed);
-                    if number % 4 != 0 {
+                    if !number.is_multiple_of(4) {
                         let totals = self.totals.read().unwrap();
                         let first = totals[0];
                         pause();
@@ -182,7 +182,7 @@ programs! { std
             fn work(&self, mut seed: u64, pause: fn()) {
                 for _ in 0..STEPS {
                     let number = next(&mut seed);
-                    if number % 2 == 0 {
+                    if number.is_multiple_of(2) {
                         pause();
                     }
                     if self.round.wait().is_leader() {
@@ -293,20 +293,22 @@ programs! { std
         use crate::programs::prelude::*;
         use std::sync::LazyLock;
 
+        type Make = Box<dyn FnOnce() -> u64 + Send>;
+
         pub(crate) struct Program {
-            parts: Vec<LazyLock<u64, Box<dyn FnOnce() -> u64 + Send>>>,
-            kept: LazyLock<u64, Box<dyn FnOnce() -> u64 + Send>>,
+            parts: Vec<LazyLock<u64, Make>>,
+            kept: LazyLock<u64, Make>,
             gate: Arc<Gate>,
         }
 
         impl Driven for Program {
             fn new(gate: Arc<Gate>) -> Self {
-                let part = |part: usize| LazyLock::new(Box::new(move || part as u64) as Box<dyn FnOnce() -> u64 + Send>);
+                let part = |part: usize| LazyLock::new(Box::new(move || part as u64) as Make);
                 let keeper = Arc::clone(&gate);
                 let kept = LazyLock::new(Box::new(move || {
                     keeper.keep();
                     7_u64
-                }) as Box<dyn FnOnce() -> u64 + Send>);
+                }) as Make);
                 Program { parts: (0..STEPS).map(part).collect(), kept, gate }
             }
             fn work(&self, mut seed: u64, pause: fn()) {
