@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use vt_lint::{
@@ -57,20 +58,19 @@ fn rules(text: &str) -> Vec<String> {
 }
 
 /// Ends the process when the returned value is still alive after the time.
-fn watchdog(seconds: u64) -> Arc<()> {
-    let alive = Arc::new(());
-    let weak = Arc::downgrade(&alive);
-    std::thread::spawn(move || {
-        let end = Instant::now() + Duration::from_secs(seconds);
-        while Instant::now() < end {
-            if weak.strong_count() == 0 {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(100));
+fn watchdog(seconds: u64) -> Sender<()> {
+    let (alive, gone) = channel();
+    let watch = move || {
+        let waited = gone.recv_timeout(Duration::from_secs(seconds));
+        if waited == Err(RecvTimeoutError::Timeout) {
+            eprintln!("the lint does not end");
+            std::process::abort();
         }
-        eprintln!("the lint does not end");
-        std::process::abort();
-    });
+    };
+    std::thread::Builder::new()
+        .name("watchdog".to_owned())
+        .spawn(watch)
+        .expect("a watchdog starts");
     alive
 }
 
