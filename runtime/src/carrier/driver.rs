@@ -235,8 +235,18 @@ impl Side {
             return;
         }
         self.awaited.store(false, Ordering::Relaxed);
-        let Waiters { first, others } = std::mem::take(&mut *self.waiters.lock());
-        for waiter in first.into_iter().chain(others) {
+        let (first, others) = {
+            let mut waiters = self.waiters.lock();
+            let others = match waiters.others.is_empty() {
+                true => None,
+                false => Some(std::mem::take(&mut waiters.others)),
+            };
+            (waiters.first.take(), others)
+        };
+        if let Some(waiter) = first {
+            waiter.wake();
+        }
+        for waiter in others.into_iter().flatten() {
             waiter.wake();
         }
     }

@@ -68,6 +68,8 @@ pub(crate) struct Local {
     events: RefCell<Vec<epoll::Event>>,
     /// Time of all pinned waits so far, in nanoseconds.
     pinned: Cell<u64>,
+    /// Rounds of looking for work before the next sleep.
+    pub(super) look_around: Cell<u32>,
 }
 
 impl Local {
@@ -83,6 +85,7 @@ impl Local {
             request: Cell::new(Request::Yield),
             events: RefCell::new(Vec::with_capacity(EVENTS)),
             pinned: Cell::new(0),
+            look_around: Cell::new(super::cycle::LOOK_AROUND),
         }
     }
 

@@ -71,7 +71,11 @@ impl Table {
                 .map(|other| middle(&other.sorted(column)))
                 .reduce(better)
                 .unwrap_or(f64::NAN);
-            let text = format!("{:.2} x the best", middle(&ours.sorted(column)) / best);
+            let ratio = middle(&ours.sorted(column)) / best;
+            let text = match ratio.is_finite() {
+                true => format!("{ratio:.2} x the best"),
+                false => "-".to_owned(),
+            };
             print!("{text:>26}");
         }
         println!("\n");
