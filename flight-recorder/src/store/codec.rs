@@ -272,8 +272,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn text(&mut self) -> Option<Arc<str>> {
-        let id = self.number()?;
-        self.tables.text(id)
+        self.number().and_then(|id| self.tables.text(id))
     }
 
     fn maybe(&mut self) -> Option<Option<Arc<str>>> {
@@ -306,8 +305,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn stack(&mut self) -> Option<Vec<u64>> {
-        let id = self.number()?;
-        Some(self.tables.stack(id))
+        self.number().map(|id| self.tables.stack(id))
     }
 
     /// The next record; `None` at the end.
