@@ -133,7 +133,10 @@ fn a_native_call_that_is_offloaded_does_not_pin() {
             })
         };
         let counter = runtime.spawn(move || stop.count_turns(&turns));
-        assert!(caller.join().expect("no panic") >= 1, "the carrier was free");
+        assert!(
+            caller.join().expect("no panic") >= 1,
+            "the carrier was free"
+        );
         counter.join().expect("no panic");
         assert_eq!(capture.pinned(&runtime), []);
     }

@@ -17,6 +17,7 @@ mod pinned;
 mod pool_of_ten;
 mod race;
 mod ramp;
+mod stall;
 mod ten_thousand;
 mod upstream;
 
@@ -51,7 +52,7 @@ struct Scenario {
     run: fn(Size) -> Outcome,
 }
 
-const SCENARIOS: [Scenario; 9] = [
+const SCENARIOS: [Scenario; 10] = [
     race::SCENARIO,
     ten_thousand::SCENARIO,
     fan_out::SCENARIO,
@@ -61,6 +62,7 @@ const SCENARIOS: [Scenario; 9] = [
     payload::SCENARIO,
     connections::SCENARIO,
     pinned::SCENARIO,
+    stall::SCENARIO,
 ];
 
 impl Size {

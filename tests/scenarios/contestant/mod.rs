@@ -93,6 +93,7 @@ pub(crate) fn serve(arguments: &[String]) -> Result<(), String> {
         }
         ["pinned", to] => virtual_threads::locked_upstream(Monitor::new, address(to)?),
         ["repaired", to] => virtual_threads::locked_upstream(ReentrantLock::new, address(to)?),
+        ["stalling", lasts] => virtual_threads::stalling(millis(lasts)?),
         _ => return Err(format!("no contestant is called {text:?}")),
     };
     ended.map_err(|error| error.to_string())

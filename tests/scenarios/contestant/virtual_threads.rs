@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use vt_runtime::net::{TcpListener, TcpStream};
-use vt_runtime::sync::{Monitor, ReentrantLock};
+use vt_runtime::sync::{Monitor, Once, ReentrantLock, RwLock};
 use vt_runtime::task::Pool;
 use vt_runtime::{Runtime, thread};
 
@@ -105,6 +105,25 @@ pub(super) fn limited_upstream(size: u32, wait: Duration, to: SocketAddr) -> io:
         Ok(Box::new(move |body: &[u8]| {
             let upstream = pool.get().map_err(io::Error::other)?;
             ask(&*upstream)?;
+            Ok(verify::answer(body))
+        }))
+    })
+}
+
+/// Answers at once, but for one stall, a little after its first connection.
+pub(super) fn stalling(lasts: Duration) -> io::Result<()> {
+    static GATE: RwLock<()> = RwLock::new(());
+    static FIRST: Once = Once::new();
+    on_virtual_threads(move || {
+        FIRST.call_once(|| {
+            thread::spawn(move || {
+                thread::sleep(lasts / 2);
+                let _closed = GATE.write();
+                thread::sleep(lasts);
+            });
+        });
+        Ok(Box::new(move |body: &[u8]| {
+            drop(GATE.read());
             Ok(verify::answer(body))
         }))
     })
