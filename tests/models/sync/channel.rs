@@ -9,4 +9,5 @@ pub(crate) mod meeting;
 #[expect(dead_code, reason = "the models need a part of it")]
 pub(crate) mod mpsc;
 #[path = "../../../runtime/src/sync/channel/standing.rs"]
+#[expect(dead_code, reason = "the models need a part of it")]
 pub(crate) mod standing;

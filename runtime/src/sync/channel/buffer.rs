@@ -211,6 +211,21 @@ impl<T> Buffer<T> {
         }
     }
 
+    pub(super) fn can_recv(&self) -> bool {
+        let state = self.lock();
+        !state.messages.is_empty() || state.sending.handles == 0 || self.unclaimed(&state).is_some()
+    }
+
+    pub(super) fn can_send(&self, own: Option<&Arc<Meeting>>) -> bool {
+        let state = self.lock();
+        let has_room = if self.hands_over() {
+            state.claimable(own).is_some()
+        } else {
+            state.has_room(self.bound)
+        };
+        has_room || state.receiving.handles == 0
+    }
+
     pub(super) fn set_aside(&self, content: T) -> Begun {
         let mut state = self.lock();
         let key = state.key();
@@ -275,12 +290,8 @@ impl<T> Buffer<T> {
                 let Some(index) = state.aside.iter().position(|aside| aside.0 == key) else {
                     return;
                 };
-                let (key, content) = state.aside.swap_remove(index);
-                state.messages.push_front(Message {
-                    content,
-                    key,
-                    sender: None,
-                });
+                let (_, content) = state.aside.swap_remove(index);
+                state.put_first(content);
                 self.call_receivers(state);
             }
         }
@@ -342,6 +353,16 @@ impl<T> State<T> {
 
     fn has_room(&self, bound: Option<usize>) -> bool {
         bound.is_none_or(|bound| self.filled() < bound)
+    }
+
+    /// Puts a message down before all others.
+    pub(super) fn put_first(&mut self, content: T) {
+        let key = self.key();
+        self.messages.push_front(Message {
+            content,
+            key,
+            sender: None,
+        });
     }
 
     /// Puts a message down and returns its key.

@@ -59,6 +59,10 @@ impl Half for Clock {
         self.take().map(Begun::Moment)
     }
 
+    fn is_ready(&self, _: Option<&Arc<Meeting>>) -> bool {
+        self.next_due().is_some_and(|due| due <= Instant::now())
+    }
+
     fn withdraw(&self, begun: Begun) {
         if let Begun::Moment(due) = begun {
             let mut next = self.next.lock();

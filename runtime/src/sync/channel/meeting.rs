@@ -150,7 +150,7 @@ impl<T> Buffer<T> {
             .claims
             .iter()
             .position(|claim| claim.ticket == ticket && claim.content.is_none());
-        let receiver = index.and_then(|index| state.claims.swap_remove(index).receiver);
+        let receiver = index.and_then(|index| state.claims.remove(index).receiver);
         drop(state);
         match receiver {
             Some(receiver) => drop(receiver.wake()),
@@ -167,7 +167,7 @@ impl<T> Buffer<T> {
                 .iter()
                 .position(|claim| claim.ticket == ticket)?;
             if let Some(content) = state.claims[index].content.take() {
-                state.claims.swap_remove(index);
+                state.claims.remove(index);
                 drop(state);
                 return Some(self.set_aside(content));
             }
@@ -182,15 +182,21 @@ impl<T> Buffer<T> {
 
     /// Takes a message whose receiver got stranded before it could.
     pub(super) fn take_unclaimed(&self, state: &mut State<T>) -> Option<T> {
+        let index = self.unclaimed(state)?;
+        state.claims.remove(index).content
+    }
+
+    /// Where there is such a message.
+    pub(super) fn unclaimed(&self, state: &State<T>) -> Option<usize> {
         if state.claims.is_empty() {
             return None;
         }
+        // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let line = self.receivers.lock();
-        let index = state
+        state
             .claims
             .iter()
-            .position(|claim| claim.content.is_some() && line.is_skipped(claim.ticket))?;
-        state.claims.swap_remove(index).content
+            .position(|claim| claim.content.is_some() && line.is_skipped(claim.ticket))
     }
 
     /// Receiver that leaves, perhaps unwinding: nobody can meet it there any more, and what it was given goes to the
@@ -198,9 +204,10 @@ impl<T> Buffer<T> {
     pub(super) fn part(&self, mut state: MutexGuard<'_, State<T>>, ticket: Ticket) {
         state.close(ticket);
         let index = state.claims.iter().position(|claim| claim.ticket == ticket);
-        let claim = index.map(|index| state.claims.swap_remove(index));
+        let claim = index.map(|index| state.claims.remove(index));
         if let Some(content) = claim.and_then(|claim| claim.content) {
-            state.push(content, None);
+            // It is older than what is on offer.
+            state.put_first(content);
             self.call_receivers(state);
         }
     }
@@ -270,14 +277,7 @@ impl<T> State<T> {
         content: &mut Option<T>,
         own: Option<&Arc<Meeting>>,
     ) -> Option<Ticket> {
-        let mut index = 0;
-        while index < self.open.len() {
-            let open = &self.open[index];
-            let is_own = own.is_some_and(|own| Arc::ptr_eq(own, &open.meeting));
-            if is_own || !open.waiter.is_current() || open.waiter.is_stranded() {
-                index += 1;
-                continue;
-            }
+        while let Some(index) = self.claimable(own) {
             let open = self.open.remove(index);
             if open.meeting.claim(open.arm) {
                 self.claims.push(Claim {
@@ -289,6 +289,14 @@ impl<T> State<T> {
             }
         }
         None
+    }
+
+    /// The first receiver that waits, can run and is not `own`. It may be claimed elsewhere.
+    pub(super) fn claimable(&self, own: Option<&Arc<Meeting>>) -> Option<usize> {
+        let is_own = |open: &Open| own.is_some_and(|own| Arc::ptr_eq(own, &open.meeting));
+        self.open.iter().position(|open| {
+            !is_own(open) && open.waiter.is_current() && !open.waiter.is_stranded()
+        })
     }
 
     /// Nobody can claim that receiver here any more.

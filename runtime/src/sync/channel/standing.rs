@@ -17,6 +17,9 @@ pub(crate) trait Half {
     /// Begins its operation, if that is possible now, but not with the caller's own word.
     fn begin(&self, own: Option<&Arc<Meeting>>) -> Option<Begun>;
 
+    /// Can that be expected to succeed?
+    fn is_ready(&self, own: Option<&Arc<Meeting>>) -> bool;
+
     /// Gives back what was begun.
     fn withdraw(&self, begun: Begun);
 
@@ -65,6 +68,10 @@ impl<T> Half for Sends<T> {
         self.0.begin_send(own)
     }
 
+    fn is_ready(&self, own: Option<&Arc<Meeting>>) -> bool {
+        self.0.can_send(own)
+    }
+
     fn withdraw(&self, begun: Begun) {
         self.0.withdraw(begun);
     }
@@ -92,6 +99,10 @@ impl<T> Half for Sends<T> {
 impl<T> Half for Receives<T> {
     fn begin(&self, _: Option<&Arc<Meeting>>) -> Option<Begun> {
         self.0.begin_recv()
+    }
+
+    fn is_ready(&self, _: Option<&Arc<Meeting>>) -> bool {
+        self.0.can_recv()
     }
 
     fn withdraw(&self, begun: Begun) {
@@ -212,31 +223,23 @@ pub(crate) fn wait(
             standing.half.stand(&mut standing.place, &waiter, word);
             due = due.into_iter().chain(standing.half.due()).min();
         }
-        // What came while it was not in line yet.
-        let early = begin(halves, first, word.as_ref());
-        // Its word may have been taken while it still stood in an old place, where a call misses.
+        // What came while it was not in line yet; and its word may have been taken while it still stood in an old
+        // place, where a call misses.
         let is_claimed = word.as_ref().is_some_and(|word| word.is_claimed());
-        let ended = if early.is_some() || is_claimed {
+        let is_ready = |standing: &Standing<'_>| standing.half.is_ready(word.as_ref());
+        let ended = if is_claimed || halves.iter().any(is_ready) {
             Ok(())
         } else {
             attempt.set_deadline(due);
             attempt.wait(waiter, 0)
         };
+        // A sender that has its word counts on it, so nothing else is begun before the word is back.
         let claimed = word.as_ref().and_then(|word| {
             let arm = word.close()?;
             let ticket = halves[arm].place.as_ref()?.ticket();
             Some((arm, halves[arm].half.claimed(ticket)?))
         });
-        let begun = match (claimed, early) {
-            // A sender counts on it.
-            (Some(claimed), Some((arm, begun))) => {
-                halves[arm].half.withdraw(begun);
-                Some(claimed)
-            }
-            (claimed, early) => claimed
-                .or(early)
-                .or_else(|| begin(halves, first, word.as_ref())),
-        };
+        let begun = claimed.or_else(|| begin(halves, first, word.as_ref()));
         if let Some((arm, begun)) = begun {
             halves[arm].settle();
             if ended == Err(GaveUp::Interrupted) {
