@@ -299,11 +299,12 @@ impl<T> Buffer<T> {
 
     /// Takes the next message and tells who waited for that; gives the lock back if there is none.
     fn take<'a>(&self, mut state: MutexGuard<'a, State<T>>) -> Result<T, MutexGuard<'a, State<T>>> {
+        // What was given to somebody who cannot run came before what is on offer.
+        if let Some(content) = self.take_unclaimed(&mut state) {
+            return Ok(content);
+        }
         let Some(message) = state.messages.pop_front() else {
-            return match self.take_unclaimed(&mut state) {
-                Some(content) => Ok(content),
-                None => Err(state),
-            };
+            return Err(state);
         };
         if let Some(sender) = message.sender {
             drop(state);

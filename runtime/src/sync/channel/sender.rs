@@ -52,7 +52,8 @@ impl<T> Sender<T> {
         }
     }
 
-    /// Sends a message if there is room; with the bound 0, if a receiver waits for it.
+    /// Sends a message if there is room; with the bound 0, if a receiver waits for it. Should that receiver's carrier be
+    /// pinned before it runs, another one may have the message, perhaps after later ones.
     ///
     /// # Pinning
     ///
@@ -88,15 +89,15 @@ impl<T> Sender<T> {
     #[track_caller]
     fn send_as(&self, message: T, how: impl FnOnce(Attempt) -> Attempt) -> Result<(), NotSent<T>> {
         let buffer = self.buffer();
+        if buffer.hands_over() {
+            return buffer.hand_over(message, how(buffer.attempt()));
+        }
         let message = match buffer.try_send(message) {
             Ok(()) => return Ok(()),
             Err(TrySendError::Disconnected(message)) => return Err(NotSent::Disconnected(message)),
             Err(TrySendError::Full(message)) => message,
         };
         let mut attempt = how(buffer.attempt());
-        if buffer.hands_over() {
-            return buffer.hand_over(message, attempt);
-        }
         match wait(&mut [Standing::new(&self.half)], 0, &mut attempt) {
             Ok((_, begun)) => self.finish(begun, message).map_err(NotSent::Disconnected),
             Err(_) => Err(NotSent::GaveUp(message)),
