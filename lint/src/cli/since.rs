@@ -35,10 +35,16 @@ impl fmt::Display for SinceError {
 
 impl Error for SinceError {}
 
-/// Lines of a file that are new or changed.
-type Changed = Vec<RangeInclusive<u32>>;
+/// What changed in a file.
+struct Changed {
+    /// Lines that are new or changed.
+    lines: Vec<RangeInclusive<u32>>,
+    /// Behind which lines something is gone that may have ended a guard.
+    gone: Vec<u32>,
+}
 
-/// Drops each finding none of whose places (call, guard, chain) lies on a line that differs from `revision`.
+/// Drops each finding none of whose places (call, guard, chain) lies on a line that differs from `revision`, and
+/// between whose guard and call nothing is gone that may have ended the guard.
 pub(super) fn keep_changed(
     revision: &str,
     root: &Path,
@@ -87,11 +93,19 @@ pub(super) fn keep_changed(
         }
     }
     findings.retain(|finding| {
-        places(finding).any(|span| {
+        let is_on_a_changed_line = places(finding).any(|span| {
             changed[&span.file]
+                .lines
                 .iter()
                 .any(|lines| *lines.start() <= span.end.line && span.start.line <= *lines.end())
-        })
+        });
+        let call = &finding.primary;
+        let outlives = finding.guard.as_ref().is_some_and(|guard| {
+            let between = guard.span.start.line..call.start.line;
+            let gone = &changed[&call.file].gone;
+            guard.span.file == call.file && gone.iter().any(|line| between.contains(line))
+        });
+        is_on_a_changed_line || outlives
     });
     Ok(())
 }
@@ -110,19 +124,40 @@ fn places(finding: &Finding) -> impl Iterator<Item = &Span> {
 }
 
 fn changed_lines(before: Option<&str>, now: &str) -> Changed {
+    let mut changed = Changed {
+        lines: Vec::new(),
+        gone: Vec::new(),
+    };
     let Some(before) = before else {
-        return vec![1..=u32::MAX];
+        changed.lines.push(1..=u32::MAX);
+        return changed;
     };
     let before: Vec<&str> = before.lines().collect();
     let now: Vec<&str> = now.lines().collect();
-    let operations = capture_diff_slices(Algorithm::Myers, &before, &now);
     let line = |index: usize| u32::try_from(index).unwrap_or(u32::MAX);
-    operations
-        .into_iter()
-        .filter(|operation| !matches!(operation, DiffOp::Equal { .. } | DiffOp::Delete { .. }))
-        .map(|operation| {
-            let range = operation.new_range();
-            line(range.start + 1)..=line(range.end)
-        })
-        .collect()
+    for operation in capture_diff_slices(Algorithm::Myers, &before, &now) {
+        let (old, new) = (operation.old_range(), operation.new_range());
+        match operation {
+            DiffOp::Equal { .. } => continue,
+            DiffOp::Delete { .. } => {}
+            DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
+                changed.lines.push(line(new.start + 1)..=line(new.end));
+            }
+        }
+        if may_end_guards(&before[old]) {
+            changed.gone.push(line(new.start));
+        }
+    }
+    changed
+}
+
+/// Whether lines drop something by name, or close a block that others opened.
+fn may_end_guards(lines: &[&str]) -> bool {
+    let count = |brace: char| {
+        lines
+            .iter()
+            .map(|line| line.matches(brace).count())
+            .sum::<usize>()
+    };
+    lines.iter().any(|line| line.contains("drop(")) || count('{') != count('}')
 }

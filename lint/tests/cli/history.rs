@@ -77,6 +77,20 @@ fn only_what_changed_lines_bring_in_since_a_revision() {
         ["src/lib.rs:6 blocking-in-guard"]
     );
 
+    // So does a guard whose end is gone, though every line that is left is old.
+    let dropped = SLEEPS.replace("    std::thread", "    drop(guard);\n    std::thread");
+    let dropped = dropped.replace("    drop(guard);\n}", "}");
+    project.write("src/lib.rs", &dropped);
+    assert_eq!(project.lint(&[]).code, 0);
+    project.git(&["commit", "-qam", "ends its guard"]);
+    project.write("src/lib.rs", &dropped.replace("    drop(guard);\n", ""));
+    assert_eq!(
+        found(&project.lint(&json(&["--since", "HEAD"]))),
+        ["src/lib.rs:6 blocking-in-guard"]
+    );
+    project.write("src/lib.rs", SLEEPS);
+    project.git(&["commit", "-qam", "as before"]);
+
     project.write("src/new.rs", SLEEPS);
     project.write("src/lib.rs", &format!("mod new;\n{SLEEPS}"));
     assert_eq!(
