@@ -88,6 +88,15 @@ impl Engine {
         &mut self.reader
     }
 
+    /// Keeps by other settings from now on.
+    pub(super) fn set(&mut self, settings: Settings) {
+        let mut classes = vec![EventClass::Pins, EventClass::Contention];
+        classes.extend(settings.parks.then_some(EventClass::Parks));
+        classes.extend(settings.lifetimes.then_some(EventClass::Lifetimes));
+        self.reader.want(&classes);
+        self.settings = settings;
+    }
+
     /// Takes what came since the last time.
     pub(super) fn drain(&mut self, intake: &Intake) {
         let Self {
@@ -263,6 +272,8 @@ fn keeps(settings: &Settings, record: &Recorded) -> bool {
     match record.event {
         // Its second half tells all.
         Event::VirtualThreadPark { .. } => false,
+        // For people who read a log: made of pins, which are all here.
+        Event::CarrierMostlyPinned(_) => false,
         Event::VirtualThreadUnpark { .. } => settings.parks,
         Event::VirtualThreadStart { .. } | Event::VirtualThreadEnd { .. } => settings.lifetimes,
         _ => true,

@@ -267,7 +267,7 @@ impl FlightRecorder {
             self.shared.runtime.set_pin_threshold(threshold);
         }
         self.shared.intake.set_level(settings.program);
-        self.shared.engine.lock().settings = settings;
+        self.shared.engine.lock().set(settings);
     }
 
     pub(crate) fn dump_because(&self, path: &Path, reason: &str) -> Result<(), DumpError> {

@@ -209,7 +209,7 @@ impl Hub {
             Lifetime::Start => interest::START,
             Lifetime::End => interest::END,
         });
-        if (traced || self.store.has_readers())
+        if (traced || self.store.has_readers(EventClass::Lifetimes))
             && let Some(lane) = self.lane(carrier)
         {
             let ring = self.ring(lane, EventClass::Lifetimes);
@@ -223,7 +223,8 @@ impl Hub {
     /// Whether parks are to be reported: asked first, so that nobody reads a clock for nothing.
     #[inline]
     pub(crate) fn wants_parks(&self) -> bool {
-        interest::in_events(interest::PARK | interest::UNPARK) || self.store.has_readers()
+        interest::in_events(interest::PARK | interest::UNPARK)
+            || self.store.has_readers(EventClass::Parks)
     }
 
     /// A virtual thread is about to unmount. On the carrier's own thread. Only subscribers are told:
@@ -257,7 +258,7 @@ impl Hub {
         parked_ns: u64,
     ) {
         let traced = interest::in_events(interest::UNPARK);
-        if (traced || self.store.has_readers())
+        if (traced || self.store.has_readers(EventClass::Parks))
             && let Some(lane) = self.lane(carrier)
         {
             let ring = self.ring(lane, EventClass::Parks);

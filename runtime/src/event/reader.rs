@@ -34,20 +34,35 @@ use super::{EventClass, Recorded};
 pub struct Reader {
     follower: Follower,
     number: u64,
+    wanted: [bool; EventClass::COUNT],
 }
 
 impl Reader {
     pub(super) fn new(store: Arc<Store>) -> Self {
         let number = store.add_reader();
+        let wanted = [true; EventClass::COUNT];
+        store.readers_want([false; EventClass::COUNT], wanted);
         Self {
             follower: Follower::from_oldest(store),
             number,
+            wanted,
         }
+    }
+
+    /// Reads these classes only, from now on; all of them before the first call. Parks, starts and ends that no reader
+    /// and no subscriber wants are not even recorded.
+    pub fn want(&mut self, classes: &[EventClass]) {
+        let mut wanted = [false; EventClass::COUNT];
+        for class in classes {
+            wanted[*class as usize] = true;
+        }
+        self.follower.store.readers_want(self.wanted, wanted);
+        self.wanted = wanted;
     }
 
     /// Hands every record that came since the last call to `take`.
     pub fn drain(&mut self, take: impl FnMut(Recorded)) {
-        self.follower.drain([true; EventClass::COUNT], take);
+        self.follower.drain(self.wanted, take);
     }
 
     /// Unparks `thread` whenever a carrier has filled another half of one of its rings: half of it is
@@ -72,7 +87,9 @@ impl Reader {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.follower.store.remove_reader(self.number);
+        let store = &self.follower.store;
+        store.readers_want(self.wanted, [false; EventClass::COUNT]);
+        store.remove_reader(self.number);
     }
 }
 

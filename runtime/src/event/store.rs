@@ -31,8 +31,8 @@ pub(super) struct Store {
     pub(super) undeclared: Mutex<Undeclared>,
     /// How to find the names of threads that texts mention.
     pub(super) names: OnceLock<Box<ThreadNames>>,
-    /// Readers besides `vt-events`. They want every class.
-    readers: AtomicU32,
+    /// Readers besides `vt-events` that want each class.
+    readers: [AtomicU32; EventClass::COUNT],
     /// Threads to unpark when a ring has filled another half, by the number of their reader.
     pressed: RwLock<Vec<(u64, Thread)>>,
     next_reader: AtomicU64,
@@ -46,7 +46,7 @@ impl Store {
             journal: Mutex::new(Journal::new(capacity)),
             undeclared: Mutex::default(),
             names: OnceLock::new(),
-            readers: AtomicU32::new(0),
+            readers: std::array::from_fn(|_| AtomicU32::new(0)),
             pressed: RwLock::default(),
             next_reader: AtomicU64::new(0),
             capacity,
@@ -59,18 +59,31 @@ impl Store {
     }
 
     /// Whether a reader wants what only those who ask are told.
-    pub(super) fn has_readers(&self) -> bool {
-        self.readers.load(Ordering::Relaxed) != 0
+    pub(super) fn has_readers(&self, class: EventClass) -> bool {
+        self.readers[class as usize].load(Ordering::Relaxed) != 0
     }
 
-    /// Counts a reader in and gives it a number.
+    /// A reader wants other classes than before.
+    pub(super) fn readers_want(
+        &self,
+        before: [bool; EventClass::COUNT],
+        now: [bool; EventClass::COUNT],
+    ) {
+        for ((readers, before), now) in self.readers.iter().zip(before).zip(now) {
+            match (before, now) {
+                (false, true) => _ = readers.fetch_add(1, Ordering::Relaxed),
+                (true, false) => _ = readers.fetch_sub(1, Ordering::Relaxed),
+                _ => {}
+            }
+        }
+    }
+
+    /// The number of a new reader.
     pub(super) fn add_reader(&self) -> u64 {
-        self.readers.fetch_add(1, Ordering::Relaxed);
         self.next_reader.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn remove_reader(&self, number: u64) {
-        self.readers.fetch_sub(1, Ordering::Relaxed);
         self.pressed.write().retain(|(reader, _)| *reader != number);
     }
 
@@ -91,7 +104,7 @@ impl Store {
 
     /// Records an event from off the carriers, if anybody wants its class.
     pub(super) fn report(&self, at: Timestamp, event: Event) {
-        if self.has_readers() || interest::in_class(event.class()) {
+        if self.has_readers(event.class()) || interest::in_class(event.class()) {
             self.journal.lock().push(Recorded { at, event });
         }
     }

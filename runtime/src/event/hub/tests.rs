@@ -312,6 +312,34 @@ fn a_dropped_hub_emits_what_it_has_and_lets_its_thread_go() {
 }
 
 #[test]
+fn what_no_reader_wants_is_not_recorded() {
+    let _timer = KillTimer::start();
+    let hub = Hub::new(1, 16, Duration::ZERO, None);
+    let wants = |class| hub.store.has_readers(class);
+    let mut reader = hub.reader();
+    reader.want(&[EventClass::Pins]);
+    assert!(wants(EventClass::Pins) && !wants(EventClass::Parks) && !wants(EventClass::Lifetimes));
+    hub.lifetime(0, Lifetime::Start, 1, None);
+    hub.pinned(0, &raw_pin(1, None, &[]));
+    let mut events = Vec::new();
+    reader.drain(|recorded| events.push(recorded.event));
+    assert!(
+        matches!(events[..], [Event::VirtualThreadPinned(_)]),
+        "{events:?}"
+    );
+    reader.want(EventClass::ALL);
+    hub.lifetime(0, Lifetime::End, 1, None);
+    let mut events = Vec::new();
+    reader.drain(|recorded| events.push(recorded.event));
+    assert!(
+        matches!(events[..], [Event::VirtualThreadEnd { .. }]),
+        "{events:?}"
+    );
+    drop(reader);
+    assert!(!EventClass::ALL.iter().any(|class| wants(*class)));
+}
+
+#[test]
 fn readers_have_cursors_of_their_own() {
     let _timer = KillTimer::start();
     let capture = Capture::default();
