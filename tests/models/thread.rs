@@ -10,6 +10,7 @@ pub(crate) struct VirtualThread {
     interrupted: Arc<(Mutex<bool>, Condvar)>,
 }
 
+#[derive(Clone, Copy)]
 pub(crate) struct ThreadId(u64);
 
 impl VirtualThread {
