@@ -191,7 +191,6 @@ impl<T> Buffer<T> {
         if state.claims.is_empty() {
             return None;
         }
-        // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let line = self.receivers.lock();
         state
             .claims
