@@ -55,7 +55,13 @@ impl<'a> Flow<'_, 'a> {
                 generics,
                 self_type,
             };
+            let item = (method.name == "collect")
+                .then(|| self.model.element(&site_type(&site), false))
+                .flatten();
             let mut value = self.invoke(id, site, &method.args);
+            if let Some(item) = item {
+                value.ty = self.collected(value.ty, item);
+            }
             if self.model.is_iterator(&value.ty) {
                 value.lazy.extend(lazies);
             }
@@ -65,6 +71,17 @@ impl<'a> Flow<'_, 'a> {
             return self.call_dynamic(receiver, functions, output, method);
         }
         self.unresolved(expr, receiver, method)
+    }
+
+    /// What `collect` gives: the container asked for, of the iterator's items; a `Vec` when nothing is asked here.
+    fn collected(&self, ty: Ty, item: Ty) -> Ty {
+        match &ty {
+            Ty::Unknown | Ty::Param(_) => self.model.described("std::vec::Vec", vec![item]),
+            Ty::Data(id, args) if args.len() == 1 && args[0].is_unknown() => {
+                Ty::Data(*id, [item].into())
+            }
+            _ => ty,
+        }
     }
 
     fn owns_whole(&self, receiver: &Value<'a>) -> bool {
@@ -339,4 +356,11 @@ impl<'a> Flow<'_, 'a> {
         }
         lazies
     }
+}
+
+/// The type of a site's receiver.
+fn site_type(site: &Site<'_>) -> Ty {
+    site.receiver
+        .as_ref()
+        .map_or(Ty::Unknown, |(receiver, _)| receiver.ty.clone())
 }

@@ -76,11 +76,7 @@ impl<'a> Flow<'_, 'a> {
                 }
                 let types: Vec<Ty> = types.into_iter().map(|(_, ty)| ty).collect();
                 self.bind_sequence(parts, &types, value.ty.is_reference(), value);
-                if is_failure(path)
-                    && parts
-                        .iter()
-                        .all(|part| matches!(part.kind, PatternKind::Wild | PatternKind::Rest))
-                {
+                if is_failure(path) && parts.iter().all(|part| self.binds_nothing(&part.kind)) {
                     self.forget(value);
                 }
             }
@@ -126,6 +122,17 @@ impl<'a> Flow<'_, 'a> {
                 self.bind(inner, &known);
             }
             PatternKind::Rest | PatternKind::Wild | PatternKind::Constant => {}
+        }
+    }
+
+    /// `_`, `..`, or a variant without payload, such as `WouldBlock`.
+    fn binds_nothing(&self, pattern: &PatternKind) -> bool {
+        match pattern {
+            PatternKind::Wild | PatternKind::Rest | PatternKind::Path(_) => true,
+            PatternKind::Bind {
+                name, inner: None, ..
+            } => self.is_constant(*name),
+            _ => false,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::index::{Def, Index, ModuleId};
 use super::name::Name;
 use super::resolve::{GLOB_DEPTH, Names, Namespace, Resolved};
-use super::syntax::Path;
+use super::syntax::{INCLUDED, Path};
 
 impl Names {
     /// Resolves all imports.
@@ -56,6 +56,12 @@ impl Names {
                 // A loose file names crates that no manifest declares.
                 found.push(Def::External(krate.name));
             }
+        }
+        let of = &index.modules[module.index()];
+        let last = of.path.rsplit("::").next().unwrap_or_default();
+        if last.starts_with(INCLUDED) {
+            // An included file is part of the module that includes it.
+            found.extend(of.parent.map(Def::Module));
         }
         self.globs[module.index()] = Some(found);
     }

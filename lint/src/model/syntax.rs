@@ -114,6 +114,9 @@ pub(crate) struct Use {
     pub(crate) name: Option<Name>,
 }
 
+/// How the names of modules begin that stand for `include!`: no identifier has a space.
+pub(crate) const INCLUDED: &str = "include ";
+
 /// `mod name;`
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ModuleFile {

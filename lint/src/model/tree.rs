@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::cfg::Conditions;
 use super::lower::{self, Context, MacroTable, Surroundings};
 use super::name::Name;
-use super::syntax::{At, FileSyntax, Item, ModuleFile};
+use super::syntax::{At, FileSyntax, INCLUDED, Item, ModuleFile};
 use crate::input::Input;
 use crate::source::Text;
 
@@ -203,7 +203,9 @@ fn locate(input: &Input<'_>, request: &Request, declaration: &ModuleFile) -> Opt
         } else {
             inline(request.directory.clone())
         };
-        return Some(normal(&base.join(path)));
+        let found = normal(&base.join(path));
+        let is_included = declaration.name.as_str().starts_with(INCLUDED);
+        return Some(found).filter(|path| !is_included || input.sources.exists(path));
     }
     let base = inline(request.directory.clone());
     let name = declaration.name.as_str();

@@ -6,6 +6,7 @@ mod findings;
 mod fix;
 mod history;
 mod hostile;
+mod modules;
 mod project;
 mod selection;
 mod settings;

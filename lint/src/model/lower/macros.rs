@@ -7,7 +7,9 @@ use syn::parse::{ParseStream, Parser as _};
 use syn::{Expr as Source, Pat, Token};
 
 use super::super::name::Name;
-use super::super::syntax::{Arm, Expr, Kind, Macro, MacroShape, Storage};
+use super::super::syntax::{
+    Arm, Expr, INCLUDED, Item, Kind, Macro, MacroShape, ModuleFile, Path, Segment, Storage, Use,
+};
 use super::{Lowerer, at, name};
 
 /// What is known about macros, by the last segment of their path.
@@ -55,6 +57,7 @@ impl Lowerer<'_> {
         match last.as_str() {
             "thread_local" => self.statics(call, Storage::ThreadLocal),
             "lazy_static" => self.statics(call, Storage::Lazy),
+            "include" => self.include(call),
             "cfg_if" => {
                 if let Some(tokens) = self.cfg_if(call.tokens.clone())
                     && let Ok(file) = syn::parse2::<syn::File>(tokens)
@@ -69,6 +72,35 @@ impl Lowerer<'_> {
                 }
             }
         }
+    }
+
+    /// `include!("file.rs")`: a file module whose names stand here, and which sees the names here.
+    fn include(&mut self, call: &syn::Macro) {
+        let Ok(path) = call.parse_body::<syn::LitStr>() else {
+            // Put together from `OUT_DIR`: what a build script writes is not looked at.
+            return;
+        };
+        let place = at(path.span());
+        let module = Name::new(&format!("{INCLUDED}{}", place.start));
+        self.push(Item::File(ModuleFile {
+            name: module,
+            path: Some(path.value()),
+            at: place,
+            is_certain: false,
+            inline: Vec::new(),
+            swap: self.swap,
+        }));
+        let segment = |name: Name| Segment {
+            name,
+            args: Vec::new(),
+            bindings: Vec::new(),
+        };
+        let path = Path {
+            segments: vec![segment(Name::new("self")), segment(module)],
+            at: place,
+            ..Path::default()
+        };
+        self.push(Item::Use(Use { path, name: None }));
     }
 
     fn statics(&mut self, call: &syn::Macro, storage: Storage) {
