@@ -78,7 +78,8 @@ fn source(place: Attribute) -> String {
         .lines()
         .skip_while(|line| line.starts_with("//!"))
         .collect::<Vec<_>>();
-    let mut text = String::from("#![allow(dead_code)]\n");
+    // Without the attribute too: whoever uses the runtime has its crates loaded.
+    let mut text = String::from("#![allow(dead_code)]\nuse vt_runtime as _;\n");
     if place == Attribute::Around {
         text += "#[vt_runtime::park_safe(public)]\npub mod services {\n";
     }
