@@ -321,20 +321,12 @@ fn what_no_reader_wants_is_not_recorded() {
     assert!(wants(EventClass::Pins) && !wants(EventClass::Parks) && !wants(EventClass::Lifetimes));
     hub.lifetime(0, Lifetime::Start, 1, None);
     hub.pinned(0, &raw_pin(1, None, &[]));
-    let mut events = Vec::new();
-    reader.drain(|recorded| events.push(recorded.event));
-    assert!(
-        matches!(events[..], [Event::VirtualThreadPinned(_)]),
-        "{events:?}"
-    );
+    let names =
+        |reader: &mut Reader| -> Vec<_> { drain(reader).iter().map(|r| r.event.name()).collect() };
+    assert_eq!(names(&mut reader), ["VirtualThreadPinned"]);
     reader.want(EventClass::ALL);
     hub.lifetime(0, Lifetime::End, 1, None);
-    let mut events = Vec::new();
-    reader.drain(|recorded| events.push(recorded.event));
-    assert!(
-        matches!(events[..], [Event::VirtualThreadEnd { .. }]),
-        "{events:?}"
-    );
+    assert_eq!(names(&mut reader), ["VirtualThreadEnd"]);
     drop(reader);
     assert!(!EventClass::ALL.iter().any(|class| wants(*class)));
 }
