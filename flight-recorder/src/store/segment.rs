@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use vt_runtime::event::Timestamp;
 
 use super::Record;
@@ -21,9 +22,9 @@ pub(super) struct Segment {
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     texts: Vec<Arc<str>>,
-    text_ids: HashMap<Arc<str>, u64>,
+    text_ids: HashMap<Arc<str>, u64, RandomState>,
     stacks: Vec<Arc<[u64]>>,
-    stack_ids: HashMap<Arc<[u64]>, u64>,
+    stack_ids: HashMap<Arc<[u64]>, u64, RandomState>,
     size: usize,
 }
 
