@@ -302,7 +302,7 @@ fn views_of_new_jdks_show_the_pins() {
         let parks = row(&view("latencies-by-type"), "Thread Park");
         assert_eq!(parks[2], "1");
         let recording = view("recording");
-        assert!(recording.contains("Event Count: 25"), "{recording}");
+        assert!(recording.contains("Event Count: 26"), "{recording}");
         let live = view("vt.VirtualThreadPinnedLive");
         assert!(live.contains("orders"), "{live}");
     }
