@@ -5,7 +5,8 @@
 //! no signal, and sleeps while nothing is mounted. What it finds goes to `vt-events`.
 //!
 //! **Period:** 5 ms while any carrier is awake, doubling up to 100 ms while none is; then, as soon as the memory of
-//! idle stacks has gone back to the system, no look at all until a carrier that leaves its sleep stirs it.
+//! idle stacks has gone back to the system, no look at all. A carrier that leaves its sleep stirs it from any period that
+//! is too long to see a block that counts.
 
 mod attribution;
 mod deadlock;
@@ -37,6 +38,8 @@ pub(crate) use self::report::open as open_pins;
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
 const LONGEST_PERIOD: Duration = Duration::from_millis(100);
+/// Periods up to this need no stirring: what blocks for as long as is reported is seen in time.
+const LONGEST_UNSTIRRED: Duration = Duration::from_millis(10);
 /// A mount seen for the first time is taken to be at most this old.
 const LONGEST_FIRST: u64 = 2 * SHORTEST_PERIOD.as_nanos() as u64;
 /// Undeclared blocking shorter than this is below what looking from outside can tell.
@@ -188,13 +191,18 @@ fn run(runtime: &Weak<Shared>) {
         } else {
             (period * 2).min(LONGEST_PERIOD)
         };
-        let rests = period == LONGEST_PERIOD
-            && !shared.stacks.has_idle()
+        // A carrier that wakes while this sleeps for longer than it takes a block to count says so.
+        let is_long = period > LONGEST_UNSTIRRED;
+        let may_be_stirred = is_long
             && shared.watchdog.bell.lie_down(|| {
                 shared
                     .carriers()
                     .any(|carrier| carrier.role != Role::Dedicated && !carrier.is_asleep())
             });
+        if is_long && !may_be_stirred {
+            period = SHORTEST_PERIOD;
+        }
+        let rests = period == LONGEST_PERIOD && !shared.stacks.has_idle();
         let sleep = if rests { None } else { Some(period) };
         // The runtime may end while this sleeps: hold no handle meanwhile, but keep the place to be woken at.
         let place = Arc::clone(&shared.watchdog);

@@ -164,7 +164,12 @@ impl Stay {
         let asleep_since = self.asleep_since.take();
         let Some((probe, sleeping)) = probe.and_then(|probe| Some((probe, probe.is_sleeping()?)))
         else {
-            (self.state, self.times, self.block) = (CarrierState::Unknown, None, None);
+            // A declared wait or call begins, which reports itself; what blocked before it is over.
+            self.ended = self
+                .block
+                .take()
+                .map(|block| block.ended_between(before, now));
+            (self.state, self.times) = (CarrierState::Unknown, None);
             return;
         };
         let times = probe.times();

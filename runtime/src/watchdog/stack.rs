@@ -36,7 +36,14 @@ pub(super) fn of_blocked(bounds: &Range<usize>, call: &Syscall, depth: usize) ->
         words: &words,
         depth,
     };
-    let chain = (0..words.len().min(SEARCH)).find_map(|index| frames.chain_from(index));
+    // A word that happens to be a function's address, a closure's say, may stand below a saved frame pointer too.
+    let returns = |chain: &Vec<u64>| {
+        chain
+            .first()
+            .is_some_and(|&address| follows_a_call(address))
+    };
+    let chain =
+        (0..words.len().min(SEARCH)).find_map(|index| frames.chain_from(index).filter(returns));
     addresses.extend(chain.into_iter().flatten());
     addresses
 }
@@ -86,6 +93,29 @@ impl Frames<'_> {
     }
 }
 
+/// Does a call end right before this address, as before every return address? Unknown counts as yes.
+fn follows_a_call(address: u64) -> bool {
+    const LONGEST: u64 = 7;
+    let mut before = [0_u8; LONGEST as usize];
+    let from = address.saturating_sub(LONGEST);
+    let count = File::open("/proc/self/mem")
+        .and_then(|memory| Ok(rustix::io::pread(&memory, &mut before, from)?));
+    if !cfg!(target_arch = "x86_64") || !matches!(count, Ok(count) if count == before.len()) {
+        return true;
+    }
+    ends_in_a_call(&before)
+}
+
+/// Are the last bytes a call of x86-64: near and direct (`E8` and four bytes), or indirect (`FF` with 2 in the middle
+/// of the next byte, which is followed by at most five more)?
+fn ends_in_a_call(code: &[u8; 7]) -> bool {
+    let is_indirect = |length: usize| {
+        let at = code.len() - length;
+        code[at] == 0xff && code[at + 1] >> 3 & 0b111 == 2
+    };
+    code[2] == 0xe8 || [2, 3, 4, 6, 7].into_iter().any(is_indirect)
+}
+
 /// Could this be an address of code? User space above the first pages, below the kernel's half, and not a small number.
 fn is_code(address: usize) -> bool {
     (0x1_0000..1 << 47).contains(&address)
@@ -122,6 +152,15 @@ mod tests {
         assert_eq!(frames(&words).chain_from(0), None);
         let words = [at(2), CODE, at(4), CODE, 1, 0];
         assert_eq!(frames(&words).chain_from(0), None);
+    }
+
+    #[test]
+    fn what_follows_no_call_is_no_return_address() {
+        // call +0x10; call *%rax; call *0x20(%rip); push %rbp behind a return and padding.
+        assert!(ends_in_a_call(&[0x90, 0x90, 0xe8, 0x10, 0, 0, 0]));
+        assert!(ends_in_a_call(&[0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0]));
+        assert!(ends_in_a_call(&[0x90, 0xff, 0x15, 0x20, 0, 0, 0]));
+        assert!(!ends_in_a_call(&[0x5d, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc]));
     }
 
     #[test]

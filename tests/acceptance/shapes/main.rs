@@ -291,7 +291,7 @@ fn the_application_s_line_is_named_or_none() {
                             place.file.starts_with("tests/acceptance/shapes/"),
                             "{name}: {place}"
                         );
-                        assert_eq!(place.line, line, "{name}");
+                        assert_eq!(place.line, line, "{name}: {pin:?} of {pins:?}");
                     }
                     None => unknown.push(name),
                 }
