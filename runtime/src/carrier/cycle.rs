@@ -88,7 +88,7 @@ impl Local {
     /// The thread to mount now; looks everywhere before it says that there is none.
     fn next(&self, tick: u32, pace: &mut Pace) -> Option<Place> {
         if tick.is_multiple_of(START_EVERY)
-            && let Some(place) = self.start_one(false)
+            && let Some(place) = self.start_one(false).or_else(|| self.start_of_a_fuller())
         {
             return Some(place);
         }
@@ -102,6 +102,11 @@ impl Local {
         }
         self.poll();
         self.pop_ready()
+    }
+
+    fn start_of_a_fuller(&self) -> Option<Place> {
+        let unstarted = self.shared.find_at_a_fuller(&self.me, &self.unstarted)?;
+        self.start(unstarted)
     }
 
     fn pop_ready(&self) -> Option<Place> {

@@ -292,6 +292,24 @@ impl Shared {
         found
     }
 
+    /// Work of a carrier that has more, for one that is busy and has started all its own: else what it does not take
+    /// before its threads keep it busy stays with the one that spawned it.
+    pub(crate) fn find_at_a_fuller(
+        &self,
+        carrier: &Carrier,
+        own: &Worker<Unstarted>,
+    ) -> Option<Unstarted> {
+        let share = |other: &Carrier| other.live.load(Ordering::Relaxed) + other.stealer.len();
+        let count = self.started.load(Ordering::Acquire);
+        let fuller = (0..count).map(|id| self.carrier(id)).find(|other| {
+            other.id != carrier.id && !other.stealer.is_empty() && share(other) > share(carrier)
+        })?;
+        if !self.may_take(carrier.id) {
+            return None;
+        }
+        self.retry(|| fuller.stealer.steal_batch_and_pop(own))
+    }
+
     /// Work from outside, for a carrier that is busy.
     pub(crate) fn find_injected(&self, carrier: &Carrier) -> Option<Unstarted> {
         if self.injector.is_empty() || !self.may_take(carrier.id) || self.leaves_to_another(carrier)
