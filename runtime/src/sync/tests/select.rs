@@ -363,3 +363,27 @@ fn selects_lose_no_message() {
         assert!(got.into_iter().eq(0..9 * EACH));
     });
 }
+
+fn no_message() -> u32 {
+    panic!("there is none")
+}
+
+#[test]
+fn a_message_that_panics_leaves_its_receiver_waiting_for_the_next() {
+    for bound in [0, 1] {
+        Stage::on_both(2, |stage| {
+            let (sender, receiver) = channel::bounded::<u32>(bound);
+            let receives = stage.runtime.spawn(move || receiver.recv());
+            stage.until(receives.thread(), ThreadState::Waiting);
+            let panics = sender.clone();
+            let sends = stage.runtime.spawn(move || {
+                select! {
+                    send(panics, no_message()) -> sent => sent.expect("it is not sent"),
+                }
+            });
+            assert!(sends.join().is_err());
+            sender.send(7).expect("it is received");
+            assert_eq!(receives.join().expect("no panic"), Ok(7));
+        });
+    }
+}
