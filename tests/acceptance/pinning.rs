@@ -287,6 +287,14 @@ fn oc_09_a_monitor_wait_under_another_monitor_is_one_event() {
         waits.pass();
         // From here on `enter` succeeds only once the waiter has given the monitor up.
         let guard = monitor.enter();
+        // Its carrier may come late to the wait itself, from which the duration counts.
+        while runtime
+            .threads()
+            .iter()
+            .all(|thread| thread.pinned_for.is_none())
+        {
+            std::thread::yield_now();
+        }
         guard.set(true);
         monitor.notify_one();
         thread::sleep(T);
@@ -298,8 +306,9 @@ fn oc_09_a_monitor_wait_under_another_monitor_is_one_event() {
             (events[0].operation, events[0].reason),
             (Operation::MonitorWait, PinReason::Monitor)
         );
-        // To the end of the re-entry; on a busy machine the waiter's carrier may have come late to its wait.
-        assert!(events[0].duration >= T / 2, "{:?}", events[0].duration);
+        // To the end of the re-entry.
+        let duration = in_units(events[0].duration);
+        assert!(duration >= 0.95, "{duration} T");
     }
 }
 

@@ -1,5 +1,6 @@
 //! A profiler and a library that takes faults share the process with the detector: none disturbs the others.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use vt_runtime::sync::Monitor;
@@ -55,4 +56,34 @@ fn signals_of_others_and_stacks_of_pins_do_not_disturb_each_other() {
     }
     // And from a plain OS thread, with no runtime on its stack.
     assert!(foreign::fault());
+}
+
+/// `perf` samples the test above, each time with the stack.
+#[test]
+fn a_recording_of_perf_and_the_detector_do_not_disturb_each_other() {
+    let _deadline = Deadline::standard();
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = folder.path().join("perf.data");
+    let recorded = Command::new("perf")
+        .args(["record", "-F", "499", "-g", "-e", "cpu-clock", "-o"])
+        .arg(&recording)
+        .arg(std::env::current_exe().expect("a path"))
+        .args([
+            "signals_of_others_and_stacks_of_pins_do_not_disturb_each_other",
+            "--exact",
+        ])
+        .output();
+    let Ok(recorded) = recorded else {
+        println!("skipped: perf is not installed");
+        return;
+    };
+    let told = String::from_utf8_lossy(&recorded.stdout);
+    let errors = String::from_utf8_lossy(&recorded.stderr);
+    if !told.contains("running 1 test") {
+        println!("skipped: perf may not record here: {errors}");
+        return;
+    }
+    assert!(told.contains("1 passed"), "{told}{errors}");
+    let size = std::fs::metadata(&recording).map_or(0, |found| found.len());
+    assert!(size > 1000, "{size} bytes recorded: {errors}");
 }

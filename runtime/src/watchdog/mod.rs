@@ -257,7 +257,7 @@ fn look_at_stay(
                 .filter(|open| now.saturating_sub(open.start.0) >= live_from);
             if let Some(open) = open.filter(|_| !stay.pin_reported) {
                 stay.pin_reported = true;
-                let stack = report::stack_of(shared, open.record.id, watch.call());
+                let stack = report::stack_of(shared, open.record.id, watch, watch.call());
                 report::live_pin(shared, carrier, &open, &stack, now);
             }
         }
@@ -268,7 +268,7 @@ fn look_at_stay(
                 .filter(|call| now.saturating_sub(call.start.0) >= live_from);
             if let Some(call) = call.filter(|_| !stay.pin_reported) {
                 stay.pin_reported = true;
-                let stack = report::stack_of(shared, thread, watch.call());
+                let stack = report::stack_of(shared, thread, watch, watch.call());
                 report::live_native(shared, carrier, thread, &call, &stack, now);
             }
         }
@@ -296,7 +296,7 @@ fn look_at_undeclared(
     {
         carrier.mark_stalled();
         if block.stack.is_empty() {
-            block.stack = report::stack_of(shared, thread, block.call);
+            block.stack = report::stack_of(shared, thread, watch, block.call);
             block.awaited = block.call.and_then(|call| watch.awaited(&call));
         }
         if block.nanos() >= live_from && !block.reported {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::procfs::Syscall;
-use super::sample::{Block, Stay};
+use super::sample::{Block, Stay, Watch};
 use super::{stack, syscalls};
 use crate::carrier::{Carrier, OpenNative, OpenPin};
 use crate::event::{
@@ -152,18 +152,23 @@ pub(super) fn stall(shared: &Shared, carrier: &Carrier, thread: u64, stay: &Stay
     }));
 }
 
-/// The stack of a thread that sits in `call`, as far as it can be told.
-pub(super) fn stack_of(shared: &Shared, thread: u64, call: Option<Syscall>) -> Vec<u64> {
-    if !crate::park::has_frame_pointers() {
-        return Vec::new();
-    }
+/// The stack of a thread that sits in `call`, as far as it can be told; empty if it goes on meanwhile.
+pub(super) fn stack_of(
+    shared: &Shared,
+    thread: u64,
+    watch: &Watch,
+    call: Option<Syscall>,
+) -> Vec<u64> {
     let record = shared.find(thread);
     let bounds = record
         .as_ref()
         .and_then(|record| record.as_virtual()?.stack());
+    let depth = shared.hub.stack_depth();
     bounds
         .zip(call)
-        .map(|(bounds, call)| stack::of_blocked(&bounds, &call, shared.hub.stack_depth()))
+        .and_then(|(bounds, call)| {
+            watch.while_it_sits(&call, || stack::of_blocked(&bounds, &call, depth))
+        })
         .unwrap_or_default()
 }
 

@@ -75,6 +75,18 @@ impl Watch {
         self.probe.as_ref()?.syscall()
     }
 
+    /// What `look` sees of the carrier, if it sits in that call and does not run meanwhile.
+    pub(super) fn while_it_sits<T>(&self, call: &Syscall, look: impl FnOnce() -> T) -> Option<T> {
+        let probe = self.probe.as_ref()?;
+        let at = || (probe.times(), probe.syscall());
+        let before = at();
+        if before.1 != Some(*call) {
+            return None;
+        }
+        let seen = look();
+        (at() == before).then_some(seen)
+    }
+
     /// What a blocked thread waits for, in words: `socket fd 7`, `futex@0x7f00`.
     pub(super) fn awaited(&self, call: &Syscall) -> Option<Arc<str>> {
         match super::syscalls::name(call.number)? {

@@ -277,6 +277,7 @@ fn the_application_s_line_is_named_or_none() {
         undeclared::undeclared_receive_by_an_iterator,
         undeclared::undeclared_lock,
         undeclared::undeclared_read_of_a_line,
+        undeclared::undeclared_copy_over_old_frames,
     ];
     for stacks in BACKENDS {
         let (runtime, capture) = runtime(stacks, 2);

@@ -56,3 +56,24 @@ pub(crate) fn undeclared_read_of_a_line() -> u32 {
     other.expect("spawned").join().expect("no panic");
     line
 }
+
+/// Leaves the frames of so many calls below the caller's.
+#[inline(never)]
+fn leave_frames(depth: u32) -> u32 {
+    let below = depth.checked_sub(1);
+    std::hint::black_box(below.map_or(0, |depth| std::hint::black_box(leave_frames)(depth))) + 1
+}
+
+/// The buffer of std's copy is not cleared: what it lies over looks like calls of another line.
+pub(crate) fn undeclared_copy_over_old_frames() -> u32 {
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    let other = thread::Builder::new().carrier(1).spawn(move || {
+        thread::sleep(LONG);
+        drop(writer);
+    });
+    leave_frames(200);
+    std::io::copy(&mut reader, &mut std::io::sink()).expect("it ends");
+    let line = line!() - 1;
+    other.expect("spawned").join().expect("no panic");
+    line
+}
