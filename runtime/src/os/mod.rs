@@ -13,5 +13,5 @@ mod blocking;
 mod limits;
 mod polled;
 
-pub(crate) use blocking::{Job, Pool};
+pub(crate) use blocking::{Job, Length, Pool};
 pub use blocking::{blocking, blocking_in_place};

@@ -124,7 +124,8 @@ impl RuntimeBuilder {
             .set(|settings| settings.max_carriers = carriers)
     }
 
-    /// How many OS threads at most do what [`blocking`](crate::blocking) sends away; by default 64.
+    /// How many OS threads at most do what [`blocking`](crate::blocking) sends away; by default 64. Names are looked up by
+    /// at most half of them, so that a name server that never answers leaves room for the rest.
     pub fn offload_threads(self, threads: usize) -> Self {
         self.positive(threads, "the offload pool needs at least one thread")
             .set(|settings| settings.offload_threads = threads)

@@ -16,7 +16,7 @@ use super::builder::Builder;
 use super::handle::wait_for_end_lending;
 use super::outcome::{Packet, leave};
 use crate::current;
-use crate::os::{Job, Pool};
+use crate::os::{Job, Length, Pool};
 use crate::park::Cancelled;
 use crate::pin::native;
 use crate::primitive::Body;
@@ -127,7 +127,7 @@ where
     // outlives it: nothing below returns or unwinds before the completion says that the closure is gone.
     let body: Erased =
         unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + '_>, Erased>(body) };
-    let (job, completion) = Job::new(body);
+    let (job, completion) = Job::new(body, Length::Bounded);
     if let Err((job, _refused)) = pool.submit(job) {
         // No thread for it: better here, with a spare carrier if there can be one, than not at all.
         native::call_blocking_at("blocking", at, || job.run());

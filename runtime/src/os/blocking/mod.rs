@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-pub(crate) use pool::{Job, Pool};
+pub(crate) use pool::{Job, Length, Pool};
 
 use super::io::Interrupted;
 use crate::current;
@@ -69,7 +69,7 @@ pub fn blocking_in_place<T>(f: impl FnOnce() -> T) -> T {
 }
 
 /// [`blocking`] for work that owns what it needs: an interrupt or a shutdown leaves it behind, so that an operating
-/// system that never answers holds up nobody.
+/// system that never answers holds up nobody. It has at most half of the pool's threads.
 pub(super) fn abandonable<T, F>(f: F, at: &'static Location<'static>) -> io::Result<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -80,9 +80,8 @@ where
     };
     let result = Arc::new(Mutex::new(None));
     let theirs = Arc::clone(&result);
-    let (job, completion) = Job::new(Box::new(move || {
-        *theirs.lock() = Some(catch_unwind(AssertUnwindSafe(f)));
-    }));
+    let body = move || *theirs.lock() = Some(catch_unwind(AssertUnwindSafe(f)));
+    let (job, completion) = Job::new(Box::new(body), Length::Unbounded);
     if let Err((job, _refused)) = carrier.shared().offload.submit(job) {
         native::call_blocking_at("blocking", at, || job.run());
     }

@@ -3,6 +3,9 @@
 //! **Invariant (nothing lost):** a job that was taken in is run, whatever happens: the queue is unbounded, no thread
 //! ends while it holds jobs, and a job is refused, back to its owner, only if there is no thread at all and none
 //! can be started.
+//!
+//! **Invariant (room):** work that may never end, such as a question to a name server that does not answer, has at most
+//! half of the threads, so that it never keeps the rest of the work from being done.
 
 use std::collections::VecDeque;
 use std::io;
@@ -35,6 +38,9 @@ pub(crate) struct Pool {
 #[derive(Default)]
 struct State {
     queue: VecDeque<Job>,
+    /// Jobs of unknown length, and how many of those are being done.
+    endless: VecDeque<Job>,
+    enduring: usize,
     threads: usize,
     idle: usize,
     started: usize,
@@ -47,8 +53,18 @@ struct State {
 /// Work, and who waits for it.
 pub(crate) struct Job {
     body: Option<Box<dyn FnOnce() + Send>>,
+    length: Length,
     completion: Arc<Completion>,
     queued: event::Timestamp,
+}
+
+/// How long a job may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// As long as its owner waits for it, who has no choice.
+    Bounded,
+    /// Perhaps for ever: its owner may leave it behind.
+    Unbounded,
 }
 
 /// The end of one job.
@@ -64,10 +80,11 @@ struct Ended {
 
 impl Job {
     /// `body` must not panic.
-    pub(crate) fn new(body: Box<dyn FnOnce() + Send>) -> (Self, Arc<Completion>) {
+    pub(crate) fn new(body: Box<dyn FnOnce() + Send>, length: Length) -> (Self, Arc<Completion>) {
         let completion = Arc::<Completion>::default();
         let job = Self {
             body: Some(body),
+            length,
             completion: Arc::clone(&completion),
             queued: event::now(),
         };
@@ -154,6 +171,39 @@ impl Completion {
     }
 }
 
+impl State {
+    fn queue_for(&mut self, length: Length) -> &mut VecDeque<Job> {
+        match length {
+            Length::Bounded => &mut self.queue,
+            Length::Unbounded => &mut self.endless,
+        }
+    }
+
+    /// Jobs of unknown length that may begin now.
+    fn admitted(&self, most: usize) -> usize {
+        let room = (most / 2).max(1).saturating_sub(self.enduring);
+        self.endless.len().min(room)
+    }
+
+    /// Jobs that a thread could begin now.
+    fn startable(&self, most: usize) -> usize {
+        self.queue.len() + self.admitted(most)
+    }
+
+    /// Takes the job that has waited longest of those that may begin.
+    fn next(&mut self, most: usize) -> Option<Job> {
+        let first = |queue: &VecDeque<Job>| queue.front().map(|job| job.queued.0);
+        let bounded = first(&self.queue);
+        let endless = first(&self.endless).filter(|_| self.admitted(most) > 0);
+        if endless.is_some_and(|endless| bounded.is_none_or(|bounded| endless < bounded)) {
+            self.enduring += 1;
+            self.endless.pop_front()
+        } else {
+            self.queue.pop_front()
+        }
+    }
+}
+
 impl Pool {
     /// A pool of at most `most` threads, whose default subscriber is `dispatch`.
     pub(crate) fn new(most: usize, dispatch: Option<Dispatch>) -> Arc<Self> {
@@ -172,15 +222,16 @@ impl Pool {
     /// The job, if there is no thread to run it and none can be started.
     pub(crate) fn submit(self: &Arc<Self>, job: Job) -> Result<(), (Job, io::Error)> {
         let mut state = self.state.lock();
-        state.queue.push_back(job);
-        if state.idle >= state.queue.len() {
+        let length = job.length;
+        state.queue_for(length).push_back(job);
+        if state.idle >= state.startable(self.most) {
             self.work.notify_one();
             return Ok(());
         }
         if state.threads < self.most
             && let Err(error) = self.start_thread(&mut state)
             && state.threads == 0
-            && let Some(job) = state.queue.pop_back()
+            && let Some(job) = state.queue_for(length).pop_back()
         {
             return Err((job, error));
         }
@@ -203,7 +254,8 @@ impl Pool {
     fn work(&self) {
         let mut state = self.state.lock();
         loop {
-            if let Some(job) = state.queue.pop_front() {
+            if let Some(job) = state.next(self.most) {
+                let length = job.length;
                 let waited = event::now().0.saturating_sub(job.queued.0);
                 let waited = Duration::from_nanos(waited);
                 // vt-lint: allow(nested-lock) -- always in this order, and the job's own lock is held for a few instructions
@@ -214,6 +266,7 @@ impl Pool {
                 job.run();
                 state = self.state.lock();
                 state.finished += 1;
+                state.enduring -= usize::from(length == Length::Unbounded);
                 continue;
             }
             if state.closed {
@@ -222,7 +275,7 @@ impl Pool {
             state.idle += 1;
             let timed_out = self.work.wait_for(&mut state, KEEP_ALIVE).timed_out();
             state.idle -= 1;
-            if timed_out && state.queue.is_empty() {
+            if timed_out && state.startable(self.most) == 0 {
                 break;
             }
         }
@@ -241,7 +294,7 @@ impl Pool {
             threads: state.threads,
             max_threads: self.most,
             idle: state.idle,
-            queued: state.queue.len(),
+            queued: state.queue.len() + state.endless.len(),
             finished: state.finished,
             queue_time: state.queue_time,
             longest_queue_time: state.longest_queue_time,
@@ -262,9 +315,12 @@ mod tests {
         let mut completions = Vec::new();
         for number in 0..50 {
             let sender = sender.clone();
-            let (job, completion) = Job::new(Box::new(move || {
-                sender.send(number).expect("the test listens");
-            }));
+            let (job, completion) = Job::new(
+                Box::new(move || {
+                    sender.send(number).expect("the test listens");
+                }),
+                Length::Bounded,
+            );
             assert!(pool.submit(job).is_ok(), "a thread can be started");
             completions.push(completion);
         }
@@ -282,8 +338,38 @@ mod tests {
     }
 
     #[test]
+    fn work_that_never_ends_leaves_room_for_the_rest() {
+        let pool = Pool::new(4, None);
+        let (release, released) = mpsc::channel::<()>();
+        let released = Arc::new(Mutex::new(released));
+        let mut completions = Vec::new();
+        let mut submit = |length, body: Box<dyn FnOnce() + Send>| {
+            let (job, completion) = Job::new(body, length);
+            assert!(pool.submit(job).is_ok(), "a thread can be started");
+            completions.push(Arc::clone(&completion));
+            completion
+        };
+        for _ in 0..20 {
+            let released = Arc::clone(&released);
+            let never = move || assert!(released.lock().recv().is_err());
+            submit(Length::Unbounded, Box::new(never));
+        }
+        // Half of the threads take what never ends, the others all that comes behind it.
+        for _ in 0..20 {
+            submit(Length::Bounded, Box::new(|| {})).wait_lending(Location::caller());
+        }
+        assert_eq!(pool.metrics().queued, 18);
+        assert!(pool.metrics().threads <= 4);
+        drop(release);
+        for completion in completions {
+            completion.wait_lending(Location::caller());
+        }
+        pool.close();
+    }
+
+    #[test]
     fn a_job_that_is_dropped_ends_its_owners_wait() {
-        let (job, completion) = Job::new(Box::new(|| {}));
+        let (job, completion) = Job::new(Box::new(|| {}), Length::Bounded);
         drop(job);
         completion.wait_lending(Location::caller());
     }

@@ -156,3 +156,78 @@ pub(super) fn first<T>(
 pub(super) fn only(addresses: impl ToSocketAddrs) -> io::Result<SocketAddr> {
     first(addresses, Ok)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex, mpsc};
+
+    use super::*;
+    use crate::{Runtime, blocking};
+
+    /// A name whose server never answers, while the sender lives.
+    struct Unanswered(Arc<Mutex<mpsc::Receiver<()>>>);
+
+    impl std::net::ToSocketAddrs for Unanswered {
+        type Iter = vec::IntoIter<SocketAddr>;
+
+        fn to_socket_addrs(&self) -> io::Result<Self::Iter> {
+            let receiver = self.0.lock().unwrap_or_else(|broken| broken.into_inner());
+            match receiver.recv() {
+                Ok(()) => Ok(vec![].into_iter()),
+                Err(_) => Err(io::Error::other("no server answered")),
+            }
+        }
+    }
+
+    /// More of them than the pool has threads.
+    #[test]
+    fn a_name_server_that_never_answers_holds_up_nobody() {
+        let runtime = Runtime::builder()
+            .carriers(1)
+            .offload_threads(4)
+            .build()
+            .expect("a carrier can be started");
+        let (answer, never) = mpsc::channel();
+        let never = Arc::new(Mutex::new(never));
+        let mut asks: Vec<_> = (0..20)
+            .map(|_| {
+                let name = Unanswered(Arc::clone(&never));
+                runtime.spawn(move || look_up(name).map(Iterator::count))
+            })
+            .collect();
+        let waiting = || {
+            let threads = runtime.threads();
+            threads
+                .iter()
+                .filter(|info| info.waits_for.is_some())
+                .count()
+        };
+        while waiting() < asks.len() {
+            std::thread::yield_now();
+        }
+        // Neither the carrier nor the pool is kept.
+        for number in 0..20 {
+            let other = runtime.spawn(move || blocking(move || number));
+            assert_eq!(other.join().expect("no panic"), number);
+        }
+        let impatient = asks.split_off(10);
+        for ask in &impatient {
+            ask.thread().interrupt();
+        }
+        for ask in impatient {
+            let error = ask.join().expect("no panic").expect_err("interrupted");
+            assert!(
+                error
+                    .get_ref()
+                    .is_some_and(|inner| inner.is::<crate::io::Interrupted>())
+            );
+        }
+        answer.send(()).expect("somebody is asked");
+        drop(answer);
+        let answered = asks
+            .into_iter()
+            .filter_map(|ask| ask.join().expect("no panic").ok());
+        // The one that is answered may be one that nobody waits for any more.
+        assert!(answered.count() <= 1);
+    }
+}
