@@ -166,63 +166,56 @@ impl File {
         self.inner
     }
 
-    /// Tries `now`, which does not wait; does `later` on the pool if that is not enough.
-    #[track_caller]
-    fn serve<T: Send>(
-        &self,
+    /// What the page cache gives or takes at once; `None` if that takes the pool.
+    fn at_once<T>(
         waits: &AtomicBool,
-        now: impl FnOnce() -> Result<T, Errno>,
-        later: impl FnOnce() -> io::Result<T> + Send,
-    ) -> io::Result<T> {
-        if thread::is_virtual() && !waits.load(Ordering::Relaxed) {
-            match now() {
-                Err(Errno::AGAIN) => {}
-                // Not for this kind of file, or not in this kernel.
-                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::SPIPE) => {
-                    waits.store(true, Ordering::Relaxed);
-                }
-                result => return Ok(result?),
-            }
+        attempt: impl FnOnce() -> Result<T, Errno>,
+    ) -> Option<io::Result<T>> {
+        if !thread::is_virtual() || waits.load(Ordering::Relaxed) {
+            return None;
         }
-        blocking(later)
+        match attempt() {
+            Err(Errno::AGAIN) => None,
+            // Not for this kind of file, or not in this kernel.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::SPIPE) => {
+                waits.store(true, Ordering::Relaxed);
+                None
+            }
+            result => Some(result.map_err(io::Error::from)),
+        }
     }
 
     #[track_caller]
     fn read_from(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut parts = [IoSliceMut::new(buf)];
-        self.read_parts(&mut parts, offset)
+        self.read_parts(&mut [IoSliceMut::new(buf)], offset)
     }
 
     #[track_caller]
     fn read_parts(&self, bufs: &mut [IoSliceMut<'_>], offset: u64) -> io::Result<usize> {
-        // Both closures need the buffers, but only one of them runs at a time.
-        let bufs = parking_lot::Mutex::new(bufs);
         let (fd, flags) = (&self.inner, ReadWriteFlags::NOWAIT);
-        self.serve(
-            &self.waits[0],
-            || rustix::io::preadv2(fd, &mut bufs.lock(), offset, flags),
-            || match (&mut **bufs.lock(), offset) {
-                // vt-lint: allow(blocking-in-guard) -- the mutex is this call's own: nobody else can want it
-                (bufs, HERE) => (&self.inner).read_vectored(bufs),
-                // vt-lint: allow(blocking-in-guard) -- the mutex is this call's own: nobody else can want it
-                ([one], offset) => self.inner.read_at(one, offset),
-                (many, offset) => Ok(rustix::io::preadv(&self.inner, many, offset)?),
-            },
-        )
+        let now = || rustix::io::preadv2(fd, bufs, offset, flags);
+        if let Some(read) = Self::at_once(&self.waits[0], now) {
+            return read;
+        }
+        blocking(move || match (bufs, offset) {
+            (bufs, HERE) => (&self.inner).read_vectored(bufs),
+            ([one], offset) => self.inner.read_at(one, offset),
+            (many, offset) => Ok(rustix::io::preadv(&self.inner, many, offset)?),
+        })
     }
 
     #[track_caller]
     fn write_parts(&self, bufs: &[IoSlice<'_>], offset: u64) -> io::Result<usize> {
         let (fd, flags) = (&self.inner, ReadWriteFlags::NOWAIT);
-        self.serve(
-            &self.waits[1],
-            || rustix::io::pwritev2(fd, bufs, offset, flags),
-            || match (bufs, offset) {
-                (bufs, HERE) => (&self.inner).write_vectored(bufs),
-                ([one], offset) => self.inner.write_at(one, offset),
-                (many, offset) => Ok(rustix::io::pwritev(&self.inner, many, offset)?),
-            },
-        )
+        let now = || rustix::io::pwritev2(fd, bufs, offset, flags);
+        if let Some(written) = Self::at_once(&self.waits[1], now) {
+            return written;
+        }
+        blocking(|| match (bufs, offset) {
+            (bufs, HERE) => (&self.inner).write_vectored(bufs),
+            ([one], offset) => self.inner.write_at(one, offset),
+            (many, offset) => Ok(rustix::io::pwritev(&self.inner, many, offset)?),
+        })
     }
 }
 
