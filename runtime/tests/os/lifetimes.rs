@@ -213,19 +213,24 @@ fn come_and_go(runtime: &Runtime) {
 /// `accept` says EMFILE, and takes the same connection when a descriptor is free again.
 fn out_of_descriptors(runtime: &Runtime) {
     let (listener, address): (TcpListener, _) = listener();
-    runtime.run(|| {
+    let is_told = || {
         let client = TcpStream::connect(address).expect("it listens");
         let mut hoard = Vec::new();
         while let Ok(file) = std::fs::File::open("/dev/null") {
             hoard.push(file);
         }
-        let error = listener.accept().expect_err("no descriptor is left");
+        // The watchdog opens files of its own now and then, and may give one back just now.
+        let Err(error) = listener.accept() else {
+            return false;
+        };
         assert_eq!(error.raw_os_error(), Some(24));
-        TcpStream::connect(address).expect_err("no descriptor is left");
+        let is_told = TcpStream::connect(address).is_err();
         hoard.clear();
         listener.accept().expect("the connection is still there");
         drop(client);
-    });
+        is_told
+    };
+    assert!(runtime.run(|| (0..20).any(|_| is_told())));
 }
 
 /// Somebody closes the number behind everybody's back. What ends a wait still ends it: a time-out, an interrupt, the
@@ -252,7 +257,10 @@ fn closed_under_its_reader(runtime: &Runtime) {
         let _ = stream.into_raw_fd();
         result.map_err(|error| error.raw_os_error())
     };
-    const EBADF: i32 = 9;
+    /// The number is nobody's, or has gone to a file of the watchdog's.
+    fn is_gone(ended: Result<usize, Option<i32>>) -> bool {
+        matches!(ended, Err(Some(libc::EBADF | libc::ENOTSOCK)))
+    }
 
     let (ours, mut other) = pair();
     let number = ours.as_raw_fd();
@@ -262,8 +270,8 @@ fn closed_under_its_reader(runtime: &Runtime) {
     until_it_waits(runtime, times_out.thread().id());
     close(number);
     assert_eq!(other.read(&mut [0; 1]).expect("the end"), 0);
-    // The last attempt is one on a number that is nobody's.
-    assert_eq!(times_out.join().expect("no panic"), Err(Some(EBADF)));
+    // The last attempt is one on a number that is no socket's.
+    assert!(is_gone(times_out.join().expect("no panic")));
 
     let (ours, _other) = pair();
     let number = ours.as_raw_fd();
@@ -280,7 +288,7 @@ fn closed_under_its_reader(runtime: &Runtime) {
     until_it_waits(runtime, woken.thread().id());
     close(number);
     other.write_all(b"x").expect("the duplicate keeps it open");
-    assert_eq!(woken.join().expect("no panic"), Err(Some(EBADF)));
+    assert!(is_gone(woken.join().expect("no panic")));
     let mut byte = [0; 1];
     runtime.run(|| (&duplicate).read_exact(&mut byte).expect("its byte"));
     assert_eq!(&byte, b"x");

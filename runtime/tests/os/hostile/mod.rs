@@ -1,6 +1,8 @@
 //! A network that behaves badly: pieces of every size, slow readers, half-closed and reset connections, a proxy in
 //! between that does all of it. No hang, no lost byte.
 
+mod injected;
+
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
