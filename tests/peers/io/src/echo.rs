@@ -8,11 +8,10 @@ use crate::load::{Exchange, PLAIN, Pace, Plan, Reply, Report, Stage};
 use crate::machine::{self, Busy};
 use crate::serve::HANDLER;
 use crate::table::Table;
-use crate::{Effort, SERVE};
+use crate::{Effort, SERVE, contestants};
 
 const CONNECTIONS: usize = 1000;
 const BYTES: usize = 64;
-const CONTESTANTS: [&str; 3] = ["vt", "tokio", "may"];
 /// What is compared; of the first more is better, of the others less.
 const COLUMNS: [&str; 8] = [
     "requests/s",
@@ -52,14 +51,15 @@ impl Exchange for Echo {
 }
 
 pub(crate) fn compare(workload: &str, effort: &Effort) -> io::Result<()> {
+    let contestants = contestants::find();
     machine::stay_on(1);
     let title = format!(
         "{workload}: {CONNECTIONS} connections, {} rounds",
         effort.rounds
     );
-    let mut table = Table::new(title, &CONTESTANTS, &COLUMNS);
+    let mut table = Table::new(title, &contestants, &COLUMNS);
     for _ in 0..effort.rounds {
-        for contestant in CONTESTANTS {
+        for &contestant in &contestants {
             let busy = Busy::now();
             let report = round(contestant, workload, effort.span)?;
             // A connection may come to grief on a starved machine; a wrong byte may not.

@@ -1,4 +1,4 @@
-//! I/O beside tokio and may: the same client, interleaved rounds, medians and ratios.
+//! I/O beside tokio, may and Go: the same client, interleaved rounds, medians and ratios.
 //!
 //! ```text
 //! cargo run --release --manifest-path tests/peers/io/Cargo.toml -- [echo|http|files].. [--rounds 5] [--seconds 5]
@@ -7,6 +7,7 @@
 //! The server runs on core 0 with two workers or carriers, the client on core 1. A figure taken while other processes kept
 //! the cores busy says so: the column `foreign` is how many cores they took.
 
+mod contestants;
 mod echo;
 mod files;
 #[expect(

@@ -4,6 +4,8 @@ use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
+use crate::contestants;
+
 /// How long the HTTP handler takes.
 pub(crate) const HANDLER: Duration = Duration::from_millis(200);
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -16,6 +18,7 @@ pub(crate) fn serve(contestant: &str, workload: &str) -> io::Result<()> {
         "vt" => virtual_threads(is_http),
         "tokio" => tokio_tasks(is_http),
         "may" => may_coroutines(is_http),
+        contestants::GO => Err(contestants::become_go(workload)),
         _ => Err(io::Error::other(format!(
             "no contestant is called {contestant}"
         ))),

@@ -1,0 +1,3 @@
+module vtpeersio
+
+go 1.22
