@@ -77,7 +77,9 @@ impl Local {
                 if self.shared.may_end() {
                     return;
                 }
-                self.idle();
+                if self.idle() {
+                    pace.idled();
+                }
                 continue;
             };
             // The only call, and inlined: a return after a switch of stacks is always predicted wrongly.
@@ -96,12 +98,17 @@ impl Local {
             return Some(place);
         }
         self.look_outside();
-        pace.idled();
         if let Some(place) = self.pop_ready().or_else(|| self.start_one(true)) {
             return Some(place);
         }
+        if !self.poll_pays.get() {
+            return None;
+        }
         self.poll();
-        self.pop_ready()
+        pace.idled();
+        let found = self.pop_ready();
+        self.poll_pays.set(found.is_some());
+        found
     }
 
     fn start_of_a_fuller(&self) -> Option<Place> {
@@ -273,11 +280,10 @@ impl Local {
         }
     }
 
-    /// Looks around for a moment, then sleeps.
-    fn idle(&self) {
+    /// Looks around for a moment, then sleeps. Has it collected readiness?
+    fn idle(&self) -> bool {
         if self.shared.is_spare(self.me.id) {
-            self.idle_as_spare();
-            return;
+            return self.idle_as_spare();
         }
         let search = self.shared.begin_search();
         self.me.set_status(Status::Idle);
@@ -294,31 +300,35 @@ impl Local {
         }
         drop(search);
         let mut pays = found();
+        let mut has_polled = false;
         if !pays {
             self.shared.enter_idle(self.me.id);
-            self.sleep(|| self.shared.has_unstarted_for(&self.me) || self.shared.may_end());
+            has_polled =
+                self.sleep(|| self.shared.has_unstarted_for(&self.me) || self.shared.may_end());
             self.shared.leave_idle(self.me.id);
             self.shared.watchdog.stir();
             // It would have, with a little more patience.
             pays = found() && event::now().0 - start < PATIENCE;
         }
-        let rounds = if pays {
-            LOOK_AROUND
-        } else {
-            (rounds / 2).max(1)
-        };
-        self.look_around.set(rounds);
+        self.look_around
+            .set(if pays { LOOK_AROUND } else { rounds / 2 });
+        // The sleep's own call brings what is ready by then: to ask before it is worth a call only to a carrier that has
+        // not slept, or whose descriptors become ready faster than it serves them.
+        self.poll_pays
+            .set(!has_polled || self.queue.borrow().len() > 1);
         self.me.set_status(Status::Running);
+        has_polled
     }
 
     /// A spare carrier neither searches nor joins the idle set, since what is spawned is not for it unless no
     /// regular carrier is free; whoever sees that wakes it.
-    fn idle_as_spare(&self) {
+    fn idle_as_spare(&self) -> bool {
         self.me.set_status(Status::Idle);
-        self.sleep(|| {
+        let has_polled = self.sleep(|| {
             self.shared.may_end() || self.shared.has_unstarted() && self.shared.may_take(self.me.id)
         });
         self.shared.watchdog.stir();
         self.me.set_status(Status::Running);
+        has_polled
     }
 }

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::time::Timespec;
 
-use super::Carrier;
+use super::{Carrier, Local};
 use crate::park::Waiter;
 use crate::primitive::{AtomicBool, Ordering};
 
@@ -103,8 +103,9 @@ impl Driver {
         })
     }
 
-    /// Carrier: waits for readiness, at most `limit`, and wakes whom it concerns.
-    pub(super) fn poll(&self, limit: Option<Duration>, events: &mut Vec<Event>) {
+    /// Waits for readiness, at most `limit`, and wakes whom it concerns, all of whom live on `carrier`, which this is
+    /// the driver of.
+    pub(super) fn poll(&self, carrier: &Local, limit: Option<Duration>, events: &mut Vec<Event>) {
         events.clear();
         let timeout = limit.and_then(|limit| Timespec::try_from(limit).ok());
         // An error is EINTR: as good as a wake-up.
@@ -118,7 +119,7 @@ impl Driver {
         for event in events.iter() {
             let data = event.data.u64();
             if let Some(source) = slots.find(data).filter(|_| data != WAKE_UP) {
-                source.collect(event.flags);
+                source.collect(event.flags, carrier);
             }
         }
     }
@@ -182,16 +183,16 @@ impl Slots {
 }
 
 impl Source {
-    fn collect(&self, flags: EventFlags) {
+    fn collect(&self, flags: EventFlags, carrier: &Local) {
         let broken = EventFlags::HUP | EventFlags::ERR;
         // A read stops at urgent data, though more may stand behind it.
         let lasting = EventFlags::RDHUP | EventFlags::PRI | broken;
         let [read, write] = &self.0;
         if flags.intersects(EventFlags::IN | lasting) {
-            read.edge(flags.intersects(lasting));
+            read.edge(flags.intersects(lasting), carrier);
         }
         if flags.intersects(EventFlags::OUT | broken) {
-            write.edge(flags.intersects(broken));
+            write.edge(flags.intersects(broken), carrier);
         }
     }
 
@@ -226,7 +227,7 @@ impl Source {
 }
 
 impl Side {
-    fn edge(&self, lasting: bool) {
+    fn edge(&self, lasting: bool, carrier: &Local) {
         self.drained.store(false, Ordering::Relaxed);
         if lasting {
             self.unclear.store(true, Ordering::Relaxed);
@@ -244,10 +245,10 @@ impl Side {
             (waiters.first.take(), others)
         };
         if let Some(waiter) = first {
-            waiter.wake();
+            waiter.wake_at_home(carrier);
         }
         for waiter in others.into_iter().flatten() {
-            waiter.wake();
+            waiter.wake_at_home(carrier);
         }
     }
 }

@@ -68,8 +68,12 @@ pub(crate) struct Local {
     events: RefCell<Vec<epoll::Event>>,
     /// Time of all pinned waits so far, in nanoseconds.
     pinned: Cell<u64>,
+    /// What the mounted thread did without waiting, and in which mount.
+    spent: Cell<(u64, u32)>,
     /// Rounds of looking for work before the next sleep.
     pub(super) look_around: Cell<u32>,
+    /// Descriptors are asked for readiness before the next sleep.
+    pub(super) poll_pays: Cell<bool>,
 }
 
 impl Local {
@@ -85,7 +89,9 @@ impl Local {
             request: Cell::new(Request::Yield),
             events: RefCell::new(Vec::with_capacity(EVENTS)),
             pinned: Cell::new(0),
+            spent: Cell::new((0, 0)),
             look_around: Cell::new(super::cycle::LOOK_AROUND),
+            poll_pays: Cell::new(true),
         }
     }
 
@@ -150,6 +156,16 @@ impl Local {
         self.leave(Request::Yield);
     }
 
+    /// Mounted thread: it did something that might have waited, and did not; the how manieth in this mount?
+    #[inline]
+    pub(crate) fn spend(&self) -> u32 {
+        let mount = self.me.mounts.load(Ordering::Relaxed);
+        let (last, spent) = self.spent.get();
+        let spent = if last == mount { spent + 1 } else { 1 };
+        self.spent.set((mount, spent));
+        spent
+    }
+
     /// Mounted thread: leaves for ever. Its stack stays as it is, with all that borrows from it.
     pub(crate) fn abandon(&self) {
         self.leave(Request::Abandon);
@@ -201,7 +217,7 @@ impl Local {
         for _ in 0..TIMERS {
             let due = self.timers.borrow_mut().pop_due(now);
             let Some(waiter) = due else { break };
-            waiter.time_out();
+            waiter.time_out_at_home(self);
         }
         self.publish_deadline();
     }
@@ -229,20 +245,25 @@ impl Local {
     pub(super) fn poll(&self) {
         self.me
             .driver
-            .poll(Some(Duration::ZERO), &mut self.events.borrow_mut());
+            .poll(self, Some(Duration::ZERO), &mut self.events.borrow_mut());
     }
 
     /// Sleeps until something comes from outside, a timer is due, or `ready` says so.
     ///
     /// A wake-up that comes before the epoll wait begins ends it all the same: it is written to the eventfd.
-    pub(super) fn sleep(&self, ready: impl Fn() -> bool) {
+    ///
+    /// Did it, and so collect readiness?
+    pub(super) fn sleep(&self, ready: impl Fn() -> bool) -> bool {
         let next = self.timers.borrow().next();
         let has_news = || self.me.has_news() || ready();
-        if self.me.bell.lie_down(has_news) {
+        let lies = self.me.bell.lie_down(has_news);
+        if lies {
             let limit = next.map(|next| Duration::from_nanos(next.saturating_sub(event::now().0)));
-            self.me.driver.poll(limit, &mut self.events.borrow_mut());
+            let events = &mut self.events.borrow_mut();
+            self.me.driver.poll(self, limit, events);
             self.me.bell.get_up();
         }
+        lies
     }
 
     /// Mounted, pinned thread: blocks the carrier while `waits` holds. Timers, I/O and wakes of others are

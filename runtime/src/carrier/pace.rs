@@ -48,7 +48,7 @@ impl Pace {
         self.left = self.every;
     }
 
-    /// A look took place because there was nothing to mount.
+    /// A look took place, at everything, because there was nothing to mount.
     pub(super) fn idled(&mut self) {
         self.last = None;
         self.left = self.every;

@@ -58,7 +58,9 @@ impl Limits {
 
     /// When an operation that begins now has waited for too long.
     pub(super) fn deadline(&self, direction: Direction) -> Option<Instant> {
-        Instant::now().checked_add(self.timeout(direction)?)
+        // Most have none, and reading the clock costs more than to find out.
+        let timeout = self.timeout(direction)?;
+        Instant::now().checked_add(timeout)
     }
 
     pub(super) fn set_nonblocking(&self, nonblocking: bool) {

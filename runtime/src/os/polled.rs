@@ -13,7 +13,6 @@
 //! Attempts never block by themselves: sockets are asked with `MSG_DONTWAIT`, so that the descriptor itself stays in
 //! blocking mode for whoever else has it (a child, a clone, std); what has no such flag is in non-blocking mode.
 
-use std::cell::Cell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::Location;
@@ -21,6 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use rustix::time::Timespec;
 
 use super::io::Interrupted;
@@ -30,7 +30,6 @@ use crate::current;
 use crate::event::{Operation, WaitOutcome};
 use crate::park::{self, Wait, Waiter};
 use crate::pin;
-use crate::primitive::Ordering;
 use crate::thread;
 
 /// Attempts that may succeed without a wait before the thread lets its neighbours run.
@@ -213,9 +212,9 @@ impl<S: AsFd> Polled<S> {
                         }
                     };
                     source.enlist(what.direction, &waiter);
-                    park(waiter, what, deadline)?
+                    park(carrier, waiter, what, deadline)?
                 }
-                None => poll(self.inner().as_fd(), what.direction, deadline)?,
+                None => poll(self.inner().as_fd(), what, deadline)?,
             };
             // A time-out may race with readiness: what has come by then is taken, not left.
             last = ready == Ready::TooLate;
@@ -239,13 +238,18 @@ enum Ready {
 }
 
 /// A virtual thread waits.
-fn park(waiter: Waiter, what: Attempt, deadline: Option<Instant>) -> io::Result<Ready> {
+fn park(
+    carrier: &Local,
+    waiter: Waiter,
+    what: Attempt,
+    deadline: Option<Instant>,
+) -> io::Result<Ready> {
     let wait = Wait {
         deadline,
         interruptible: true,
         ..Wait::new(what.operation, what.at)
     };
-    match park::wait(waiter, &wait) {
+    match park::wait_on(carrier, waiter, &wait) {
         WaitOutcome::Done => Ok(Ready::Perhaps),
         WaitOutcome::Timeout => Ok(Ready::TooLate),
         WaitOutcome::Interrupted => Err(Interrupted::error(what.operation)),
@@ -253,8 +257,8 @@ fn park(waiter: Waiter, what: Attempt, deadline: Option<Instant>) -> io::Result<
 }
 
 /// A plain OS thread waits.
-fn poll(fd: BorrowedFd<'_>, direction: Direction, deadline: Option<Instant>) -> io::Result<Ready> {
-    let flags = match direction {
+fn poll(fd: BorrowedFd<'_>, what: Attempt, deadline: Option<Instant>) -> io::Result<Ready> {
+    let flags = match what.direction {
         Direction::Read => PollFlags::IN | PollFlags::RDHUP,
         Direction::Write => PollFlags::OUT,
     };
@@ -262,25 +266,22 @@ fn poll(fd: BorrowedFd<'_>, direction: Direction, deadline: Option<Instant>) -> 
     // A duration too long for the kernel is for ever.
     let left: Option<Timespec> = left.and_then(|left: Duration| left.try_into().ok());
     let mut fds = [PollFd::from_borrowed_fd(fd, flags)];
-    match rustix::event::poll(&mut fds, left.as_ref())? {
-        0 => Ok(Ready::TooLate),
-        _ => Ok(Ready::Perhaps),
+    match rustix::event::poll(&mut fds, left.as_ref()) {
+        Ok(0) => Ok(Ready::TooLate),
+        Ok(_) => Ok(Ready::Perhaps),
+        // As in std, a signal ends a read and a write, but neither of these two.
+        Err(Errno::INTR) if matches!(what.operation, Operation::Accept | Operation::Connect) => {
+            Ok(Ready::Perhaps)
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
 /// Counts an attempt that needed no wait. A thread whose descriptors are always ready would otherwise keep its
 /// carrier from everybody who lives there.
+#[inline]
 fn spend(carrier: &Local) {
-    thread_local! {
-        /// The mount it belongs to, and what has been spent.
-        static SPENT: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
-    }
-    let mount = carrier.face().mounts.load(Ordering::Relaxed);
-    let (last, spent) = SPENT.get();
-    let spent = if last == mount { spent + 1 } else { 1 };
-    SPENT.set((mount, spent));
-    if spent >= BUDGET && !pin::is_pinned() {
-        SPENT.set((mount, 0));
+    if carrier.spend() >= BUDGET && !pin::is_pinned() {
         thread::yield_now();
     }
 }

@@ -61,9 +61,14 @@ impl Waiter {
         self.record.end(self.epoch, End::Done)
     }
 
-    /// Ends the wait because its deadline has passed.
-    pub(crate) fn time_out(&self) -> bool {
-        self.record.end(self.epoch, End::Timeout)
+    /// [`wake`](Self::wake) by the carrier that the thread lives on, which need not be looked for then.
+    pub(crate) fn wake_at_home(&self, home: &Local) {
+        self.record.end_at_home(self.epoch, End::Done, home);
+    }
+
+    /// Ends the wait because its deadline has passed; by the carrier that the thread lives on.
+    pub(crate) fn time_out_at_home(&self, home: &Local) {
+        self.record.end_at_home(self.epoch, End::Timeout, home);
     }
 
     /// [`wake`](Self::wake) for a wake-one: a token that `queue` gets back if the thread cannot accept it soon.
@@ -208,17 +213,22 @@ pub(crate) fn park(deadline: Option<Instant>, at: &'static Location<'static>) {
 
 /// Waits until somebody ends the wait.
 pub(crate) fn wait(waiter: Waiter, wait: &Wait) -> WaitOutcome {
-    whole(waiter, wait, false)
+    whole(waiter, wait, false, current::carrier().as_deref())
+}
+
+/// [`wait`] of a virtual thread that knows its carrier.
+pub(crate) fn wait_on(carrier: &Local, waiter: Waiter, wait: &Wait) -> WaitOutcome {
+    whole(waiter, wait, false, Some(carrier))
 }
 
 /// [`wait`] for a wait that lends memory to others, begun by [`prepare_lending`]: shutdown never cancels it.
 pub(crate) fn wait_lending(waiter: Waiter, wait: &Wait) -> WaitOutcome {
-    whole(waiter, wait, true)
+    whole(waiter, wait, true, current::carrier().as_deref())
 }
 
-fn whole(waiter: Waiter, wait: &Wait, lends: bool) -> WaitOutcome {
+fn whole(waiter: Waiter, wait: &Wait, lends: bool, carrier: Option<&Local>) -> WaitOutcome {
     let mut spell = Spell::default();
-    let end = wait_in(waiter, wait, &mut spell, lends);
+    let end = stop(waiter, wait, &mut spell, lends, carrier);
     spell.report(wait);
     match end {
         End::Done => WaitOutcome::Done,
@@ -232,14 +242,24 @@ fn whole(waiter: Waiter, wait: &Wait, lends: bool) -> WaitOutcome {
 /// Waits once within an operation that may take several waits. The caller reports `spell` at the operation's end
 /// and, after `Cancelled`, calls [`raise_cancel`].
 pub(crate) fn wait_in(waiter: Waiter, wait: &Wait, spell: &mut Spell, lends: bool) -> End {
+    stop(waiter, wait, spell, lends, current::carrier().as_deref())
+}
+
+/// `carrier` is the calling thread's, if it is a virtual one.
+#[inline]
+fn stop(
+    waiter: Waiter,
+    wait: &Wait,
+    spell: &mut Spell,
+    lends: bool,
+    carrier: Option<&Local>,
+) -> End {
     let Waiter { record, epoch } = waiter;
-    let end = match record.word.ended() {
+    let end = match (record.word.ended(), carrier) {
         // Woken before it stopped: nothing blocks, so nothing can be pinned.
-        Some(end) => end,
-        None => match current::carrier() {
-            Some(carrier) => stop_virtual(&carrier, &record, epoch, wait, spell, lends),
-            None => stop_os(&record, epoch, wait, lends),
-        },
+        (Some(end), _) => end,
+        (None, Some(carrier)) => stop_virtual(carrier, &record, epoch, wait, spell, lends),
+        (None, None) => stop_os(&record, epoch, wait, lends),
     };
     record.word.close();
     if end == End::Interrupted {

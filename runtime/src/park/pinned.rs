@@ -28,6 +28,9 @@ struct Waited {
 }
 
 /// Blocks the carrier until the wait ends.
+///
+/// Out of line: its frame is large, and part of the stack of each thread that waits otherwise.
+#[inline(never)]
 pub(super) fn hold(
     carrier: &Local,
     record: &Arc<Record>,

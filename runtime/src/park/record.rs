@@ -17,6 +17,7 @@ use parking_lot::{Condvar, Mutex};
 use super::life::Life;
 use super::recycle;
 use super::word::{End, Ended, WaitWord};
+use crate::carrier::Local;
 use crate::event::{Operation, Subject};
 use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::runtime::Shared;
@@ -205,6 +206,16 @@ impl Record {
     /// Ends the wait `epoch` and makes the thread go on. True for the one call that ended it.
     pub(crate) fn end(self: &Arc<Self>, epoch: u64, end: End) -> bool {
         self.act(self.word.end(epoch, end))
+    }
+
+    /// [`end`](Self::end) by the carrier that the virtual thread lives on. If the thread has kept that carrier, pinned, it
+    /// is the thread's own wait that collects this end, and looks at the word next.
+    pub(crate) fn end_at_home(&self, epoch: u64, end: End, home: &Local) {
+        debug_assert_eq!(self.home(), Some(home.id()));
+        match self.word.end(epoch, end) {
+            Ended::Schedule => home.push_ready(self.place()),
+            Ended::Missed | Ended::Noted | Ended::Signal => {}
+        }
     }
 
     /// Ends whatever wait is under way, if it allows that end.
