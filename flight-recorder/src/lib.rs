@@ -13,7 +13,9 @@ mod write;
 pub use format::Header;
 pub use format::schema::Unit;
 pub use layer::RecorderLayer;
-pub use read::{Chunk, Damage, Event, Field, Frame, Pin, ReadError, Reader, Thread, Type, Value};
+pub use read::{
+    Chunk, Damage, Event, Field, Frame, Pin, PinKind, ReadError, Reader, Thread, Type, Value,
+};
 pub use recorder::{
     Builder, DumpError, FlightRecorder, InstallError, Settings, SettingsError, Stats, Trigger,
     parse_span,

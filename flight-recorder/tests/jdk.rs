@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use scene::{pin, runtime};
-use tracing_subscriber::prelude::*;
-use vt_flight_recorder::{FlightRecorder, Reader, Settings, Value};
+use vt_flight_recorder::{Reader, Value};
 
 /// A JDK's `jfr`.
 struct Jdk {
@@ -239,36 +237,7 @@ fn one_of_every_event_is_counted_and_valued_alike() {
 
 #[test]
 fn a_real_recording_is_counted_and_valued_alike() {
-    let runtime = runtime();
-    let builder = FlightRecorder::builder()
-        .runtime(&runtime)
-        .settings(Settings::test());
-    let (layer, recorder) = builder.install().expect("it starts");
-    let dispatch = tracing::Dispatch::new(tracing_subscriber::registry().with(layer));
-    let in_dump = recorder.clone();
-    let bytes = tracing::dispatcher::with_default(&dispatch, || {
-        let _request = tracing::info_span!("request", path = "/orders").entered();
-        tracing::warn!("slow");
-        pin(&runtime);
-        // With the span open, and a pin that has not ended.
-        let (tell, told) = std::sync::mpsc::channel();
-        let open = runtime.spawn(move || {
-            let _pinned = vt_runtime::sync::Monitor::named("open", ());
-            let _held = _pinned.enter();
-            tell.send(()).expect("the test waits");
-            vt_runtime::thread::park();
-        });
-        told.recv().expect("it runs");
-        while runtime.open_pins().is_empty() {
-            std::thread::yield_now();
-        }
-        let bytes = in_dump
-            .dump_to(Vec::new(), None)
-            .expect("a vector takes every byte");
-        open.thread().unpark();
-        open.join().expect("it does not panic");
-        bytes
-    });
+    let bytes = scene::recording();
     let ours = ours(&bytes);
     for name in [
         "vt.VirtualThreadPinnedLive",

@@ -1,5 +1,6 @@
 //! A recorder over a real runtime: pins become files that readers agree on.
 
+#[expect(dead_code, reason = "this test needs less of it than others")]
 mod scene;
 
 use std::io::Cursor;
@@ -41,6 +42,15 @@ fn a_pin_is_in_the_dump_with_its_places_and_its_lock() {
             ("monitor", "sleep")
         );
         assert_eq!(pin.lock, "orders");
+        // It was given no name: none is stored, and the runtime's is shown.
+        assert_eq!(pin.thread.name, format!("vt-{}", pin.thread.id - 1));
+        each(&bytes, |event| {
+            let thread = event.get("eventThread");
+            let name = thread
+                .as_ref()
+                .map(|thread| thread.member("javaName").clone());
+            assert!(name.is_none_or(|name| name.text().is_none_or(str::is_empty)));
+        });
         assert!(pin.duration_ns >= 3_000_000, "{}", pin.duration_ns);
         assert!(
             pin.blocked_at.contains("tests/scene/mod.rs:"),
@@ -318,6 +328,49 @@ fn a_dump_that_cannot_be_written_says_why_and_leaves_the_old_one() {
             .dump_on_exit("no/such/x.jfr");
         let error = missing.install().expect_err("no such folder").to_string();
         assert!(error.contains("no/such"), "{error}");
+    });
+}
+
+/// Tells of each event of the runtime with that name.
+struct Told(&'static str, mpsc::Sender<()>);
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Told {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        if event.metadata().name() == self.0 {
+            // Nobody listens any more once the first has come.
+            let _ = self.1.send(());
+        }
+    }
+}
+
+#[test]
+fn a_warning_for_people_who_read_logs_is_neither_recorded_nor_counted_as_lost() {
+    within(LIMIT, || {
+        let (tell, told) = mpsc::channel();
+        let layer = Told("CarrierMostlyPinned", tell);
+        let dispatch = tracing::Dispatch::new(tracing_subscriber::registry().with(layer));
+        let builder = Runtime::builder().carriers(1).max_carriers(1);
+        let runtime = builder.dispatch(dispatch).build().expect("a carrier");
+        let builder = FlightRecorder::builder()
+            .runtime(&runtime)
+            .settings(Settings::test());
+        let (_layer, recorder) = builder.install().expect("it starts");
+        runtime.run(move || {
+            while told.try_recv().is_err() {
+                vt_runtime::pinned::critical("most of the time", || {
+                    vt_runtime::thread::sleep(Duration::from_millis(50));
+                });
+            }
+        });
+        let bytes = recorder
+            .dump_to(Vec::new(), None)
+            .expect("a vector takes every byte");
+        assert!(!pins(&bytes).is_empty());
+        each(&bytes, |event| {
+            assert_ne!(event.name(), "vt.EventsDropped");
+            assert!(!event.name().contains("MostlyPinned"), "{}", event.name());
+        });
+        assert!(recorder.stats().lost.is_empty());
     });
 }
 

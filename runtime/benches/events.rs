@@ -5,6 +5,9 @@
 //! - a pinned wait that is over at once: below the threshold, recorded with its stack, recorded while a
 //!   reader follows;
 //! - a round trip of two threads (two parks, two unparks): nobody asks, recorded for a reader.
+//!
+//! The last lines set what recording adds against its budget: medians of the differences within a turn. What the detector
+//! costs a pinned wait below the threshold can only be told from a build without it: `.ci/detector-overhead`, `pin.below`.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -24,7 +27,8 @@ const MOMENT: Duration = Duration::from_nanos(1);
 struct Case<'a> {
     name: &'static str,
     round: Box<dyn Fn() -> Duration + 'a>,
-    nanos: Vec<u128>,
+    /// Of one operation, by round.
+    nanos: Vec<f64>,
 }
 
 impl<'a> Case<'a> {
@@ -37,23 +41,38 @@ impl<'a> Case<'a> {
     }
 }
 
-fn compare(group: &str, mut cases: Vec<Case<'_>>) {
+fn sorted(mut nanos: Vec<f64>) -> Vec<f64> {
+    nanos.sort_by(f64::total_cmp);
+    nanos
+}
+
+fn compare<'a>(group: &str, mut cases: Vec<Case<'a>>) -> Vec<Case<'a>> {
     for _ in 0..ROUNDS {
         for case in &mut cases {
-            case.nanos
-                .push((case.round)().as_nanos() / u128::from(OPERATIONS));
+            let took = (case.round)().as_nanos() as f64;
+            case.nanos.push(took / f64::from(OPERATIONS));
         }
     }
     println!("{group}");
-    for case in &mut cases {
-        case.nanos.sort_unstable();
-        println!(
-            "  {:<34} best {:>6}  median {:>6}",
-            case.name,
-            case.nanos[0],
-            case.nanos[ROUNDS / 2]
-        );
+    for case in &cases {
+        let nanos = sorted(case.nanos.clone());
+        let (best, median) = (nanos[0], nanos[ROUNDS / 2]);
+        println!("  {:<34} best {best:>6.0}  median {median:>6.0}", case.name);
     }
+    cases
+}
+
+/// What the second case adds to the first, for each of the `records` that it makes more.
+fn added(what: &str, cases: [&Case<'_>; 2], records: f64, budget: u32) {
+    let [without, with] = cases;
+    let turns = without.nanos.iter().zip(&with.nanos);
+    let differences = sorted(
+        turns
+            .map(|(without, with)| (with - without) / records)
+            .collect(),
+    );
+    let median = differences[ROUNDS / 2];
+    println!("  {what:<34} {median:>6.1} ns, at most {budget}");
 }
 
 fn runtime(threshold: Duration) -> Runtime {
@@ -103,7 +122,7 @@ fn main() {
     );
     // Not drained: that is the reader's own cost, on its own thread.
     let _reader = followed.event_reader();
-    compare(
+    let pins = compare(
         "pinned wait",
         vec![
             Case::new("below the threshold", || pinned_waits(&quiet)),
@@ -111,11 +130,15 @@ fn main() {
             Case::new("recorded, a reader follows", || pinned_waits(&followed)),
         ],
     );
-    compare(
+    let parks = compare(
         "park and unpark, there and back",
         vec![
             Case::new("nobody asks", || round_trips(&quiet)),
             Case::new("recorded for a reader", || round_trips(&followed)),
         ],
     );
+    println!("what recording adds");
+    added("a pin with its stack", [&pins[0], &pins[1]], 1.0, 200);
+    // A park and its unpark are one record; a round trip has two.
+    added("a park", [&parks[0], &parks[1]], 2.0, 20);
 }

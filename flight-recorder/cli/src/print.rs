@@ -77,7 +77,9 @@ fn shown(event: &Event<'_>, field: &Field, value: &Value<'_>) -> String {
         Value::Float(number) => number.to_string(),
         Value::Text(text) => format!("{text:?}"),
         Value::Struct(members) => match field.type_name.as_str() {
-            "java.lang.Thread" => Thread::of(value).map_or("N/A".to_owned(), |t| shown_thread(&t)),
+            "java.lang.Thread" => event
+                .thread(&field.name)
+                .map_or_else(|| "N/A".to_owned(), |thread| shown_thread(&thread)),
             "java.lang.Class" => value.member("name").text().unwrap_or("N/A").to_owned(),
             _ => {
                 let inside = members
@@ -133,7 +135,7 @@ pub(crate) fn json_event(event: &Event<'_>) -> serde_json::Value {
                 None => (*number).into(),
             },
             Value::Struct(_) if field.type_name == "java.lang.Thread" => {
-                let thread = Thread::of(&value).unwrap_or_default();
+                let thread = event.thread(&field.name).unwrap_or_default();
                 serde_json::json!({
                     "id": thread.id, "name": thread.name, "virtual": thread.is_virtual,
                 })

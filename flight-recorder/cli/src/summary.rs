@@ -34,17 +34,21 @@ pub(crate) fn run(arguments: &Summary, out: &mut impl Write) -> Result<(), Failu
         totals.start_ns = totals.start_ns.min(start);
         totals.end_ns = totals.end_ns.max(start.saturating_add(length));
         // Types that never happened are listed with a zero, as the JDK does.
-        for of in chunk.types().iter().filter(|of| of.is_event()) {
-            totals.types.entry(of.name.clone()).or_default();
-        }
+        let of_events = chunk.types().iter().filter(|of| of.is_event());
+        let names: Vec<_> = of_events.map(|of| (of.id, of.name.clone())).collect();
+        // By number while the chunk lasts: a file may hold millions of events.
+        let mut counts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         while let Some(event) = chunk.next_event().map_err(Broke)? {
             if event.name() == "vt.EventsDropped" {
                 seen.lost += event.integer("count").unwrap_or(0).unsigned_abs();
             }
-            if let Some(of) = totals.types.get_mut(event.name()) {
-                of.0 += 1;
-                of.1 += event.size();
-            }
+            let of = counts.entry(event.of().id).or_default();
+            *of = (of.0 + 1, of.1 + event.size());
+        }
+        for (id, name) in names {
+            let (count, bytes) = counts.get(&id).copied().unwrap_or_default();
+            let of = totals.types.entry(name).or_default();
+            *of = (of.0 + count, of.1 + bytes);
         }
         Ok(())
     })?;

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use vt_flight_recorder::{
     Function, InFile, Pin, Reader, Symbolizer, build_id_of, numbered_address, rename,
@@ -68,7 +69,7 @@ fn recording(path: &Path, arguments: &Symbolize, out: &mut impl Write) -> Result
                 end: number("end"),
             });
         }
-        let frames = Pin::of(event).map(|pin| pin.frames);
+        let frames = Pin::of_anybody(event).map(|pin| Arc::clone(&pin.frames));
         for frame in frames.iter().flat_map(|frames| frames.iter()) {
             if let Some(address) = numbered_address(&frame.class, &frame.method) {
                 *unnamed.entry(address).or_default() += 1;

@@ -33,6 +33,21 @@ pub(crate) const FLAG_VARINTS: u8 = 1;
 /// Header flag: the recording's last chunk.
 pub(crate) const FLAG_LAST: u8 = 2;
 
+/// What the runtime calls a virtual thread that was given no name. A recording leaves such names out, as a JVM's has none
+/// for such threads either, and our reader puts them in again.
+pub(crate) fn unnamed(id: u64) -> String {
+    format!("vt-{}", id.saturating_sub(1))
+}
+
+/// Is this what the runtime calls that thread by itself?
+pub(crate) fn is_unnamed(id: u64, name: &str) -> bool {
+    let is = |number: &str| {
+        let is_plain = number == "0" || !number.starts_with(['0', '+']);
+        is_plain && number.parse() == Ok(id.saturating_sub(1))
+    };
+    name.strip_prefix("vt-").is_some_and(is)
+}
+
 /// The header of a chunk, as stored: positions are bytes from the chunk's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -137,6 +152,16 @@ impl Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_were_given_are_told_from_those_that_were_not() {
+        for id in [1, 2, 11, 1_000_000, u64::MAX] {
+            assert!(is_unnamed(id, &unnamed(id)), "{id}");
+        }
+        for name in ["", "vt-", "vt-06", "vt-+6", "vt-6 ", "vt-7", "worker-6"] {
+            assert!(!is_unnamed(7, name), "{name}");
+        }
+    }
 
     #[test]
     fn a_header_survives_the_round_trip() {

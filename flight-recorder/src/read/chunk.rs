@@ -4,8 +4,9 @@ use std::io::{Read, Seek};
 
 use super::cursor::{Broken, Cursor};
 use super::event::Event;
+use super::pools::Pools;
 use super::types::{Type, Types};
-use super::value::{Pools, Value, skip};
+use super::value::{Value, skip};
 use super::{ReadError, Reader};
 use crate::format::{CHECKPOINT, HEADER_LEN, Header, METADATA};
 
@@ -30,6 +31,8 @@ pub struct Chunk<'r, R> {
     end: u64,
     at: u64,
     parts: Parts,
+    /// Where the fields of the event at hand begin, from its first one on.
+    offsets: Vec<u32>,
 }
 
 impl<'r, R: Read + Seek> Chunk<'r, R> {
@@ -47,6 +50,7 @@ impl<'r, R: Read + Seek> Chunk<'r, R> {
             end,
             at: start + HEADER_LEN as u64,
             parts,
+            offsets: Vec::new(),
         }
     }
 
@@ -87,7 +91,7 @@ impl<'r, R: Read + Seek> Chunk<'r, R> {
             let Some(index) = self.parts.types.index(sized.of) else {
                 continue;
             };
-            if let Err(Broken(why)) = self.check(index, at, &sized) {
+            if let Err(Broken(why)) = self.locate(index, at, &sized) {
                 let name = &self.parts.types.list[index].name;
                 let what = format!("a {name} was left out: {why}");
                 self.reader.damage(at, what);
@@ -97,7 +101,15 @@ impl<'r, R: Read + Seek> Chunk<'r, R> {
             let fields = bytes.get(sized.fields as usize..).unwrap_or_default();
             let of = &self.parts.types.list[index];
             let Parts { types, pools } = &self.parts;
-            return Ok(Some(Event::new(&self.header, types, pools, of, fields, at)));
+            return Ok(Some(Event {
+                header: &self.header,
+                types,
+                pools,
+                of,
+                bytes: fields,
+                offsets: &self.offsets,
+                at,
+            }));
         }
     }
 
@@ -129,20 +141,23 @@ impl<'r, R: Read + Seek> Chunk<'r, R> {
         Ok(())
     }
 
-    /// Every field of the event can be read.
-    fn check(&mut self, index: usize, at: u64, sized: &Sized) -> Result<(), Broken> {
+    /// Finds where each field of the event begins; none may reach beyond its end.
+    fn locate(&mut self, index: usize, at: u64, sized: &Sized) -> Result<(), Broken> {
         let unreadable = Broken("its bytes cannot be read");
         let bytes = self
             .reader
             .window
             .bytes(at, sized.size)
             .map_err(|_| unreadable)?;
-        let mut cursor = Cursor::starting_at(bytes, sized.fields as usize);
+        let fields = bytes.get(sized.fields as usize..).unwrap_or_default();
+        let mut cursor = Cursor::new(fields);
         let types = &self.parts.types;
-        types.list[index]
-            .fields
-            .iter()
-            .try_for_each(|field| skip(types, field, &mut cursor, 0))
+        self.offsets.clear();
+        types.list[index].fields.iter().try_for_each(|field| {
+            self.offsets
+                .push(u32::try_from(cursor.at()).unwrap_or(u32::MAX));
+            skip(types, field, &mut cursor, 0)
+        })
     }
 }
 

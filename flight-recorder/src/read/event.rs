@@ -6,22 +6,13 @@ use std::sync::Arc;
 
 use super::chunk::Chunk;
 use super::cursor::Cursor;
-use super::types::{Field, Type, Types};
-use super::value::{MAX_KEPT, Pools, Resolver, Value, skip};
+use super::pools::{MAX_KEPT, Pools};
+use super::thread::Thread;
+use super::types::{Field, Shape, Type, Types};
+use super::value::{Resolver, Value};
 use crate::format::Header;
 use crate::format::schema::Unit;
-
-/// A thread as a recording names it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct Thread {
-    /// Its name, possibly empty.
-    pub name: String,
-    /// `thread.id` of a virtual thread; the operating system's id of a carrier.
-    pub id: i64,
-    /// It is a virtual thread.
-    pub is_virtual: bool,
-}
+use crate::format::varint::text;
 
 /// A frame of a stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -56,33 +47,18 @@ impl std::fmt::Display for Frame {
 /// An event of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'c> {
-    header: &'c Header,
-    types: &'c Types,
-    pools: &'c Pools,
-    of: &'c Type,
-    bytes: &'c [u8],
-    at: u64,
+    pub(super) header: &'c Header,
+    pub(super) types: &'c Types,
+    pub(super) pools: &'c Pools,
+    pub(super) of: &'c Type,
+    /// Its fields' bytes.
+    pub(super) bytes: &'c [u8],
+    /// Where each field begins.
+    pub(super) offsets: &'c [u32],
+    pub(super) at: u64,
 }
 
 impl<'c> Event<'c> {
-    pub(super) fn new(
-        header: &'c Header,
-        types: &'c Types,
-        pools: &'c Pools,
-        of: &'c Type,
-        bytes: &'c [u8],
-        at: u64,
-    ) -> Self {
-        Self {
-            header,
-            types,
-            pools,
-            of,
-            bytes,
-            at,
-        }
-    }
-
     /// The name of its type.
     #[must_use]
     pub fn name(&self) -> &'c str {
@@ -128,18 +104,15 @@ impl<'c> Event<'c> {
     /// The value of a field, references followed; `None` where its type has no such field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Value<'c>> {
-        let (field, mut cursor) = self.find(name)?;
-        Resolver::new(self.types, self.pools)
-            .field(field, &mut cursor, 0, 0)
-            .ok()
+        let (field, cursor) = self.find(name)?;
+        self.value_at(field, cursor)
     }
 
     /// Every field with its value, in order.
-    pub fn fields(&self) -> impl Iterator<Item = (&'c Field, Value<'c>)> {
-        let mut cursor = Cursor::new(self.bytes);
-        let (types, pools) = (self.types, self.pools);
-        self.of.fields.iter().map(move |field| {
-            let value = Resolver::new(types, pools).field(field, &mut cursor, 0, 0);
+    pub fn fields(&self) -> impl Iterator<Item = (&'c Field, Value<'c>)> + use<'c> {
+        let event = *self;
+        self.parts().map(move |(field, at)| {
+            let value = event.value_at(field, at);
             (field, value.unwrap_or(Value::Null))
         })
     }
@@ -163,11 +136,8 @@ impl<'c> Event<'c> {
     /// span.
     #[must_use]
     pub fn nanos(&self, name: &str) -> Option<i64> {
-        let (field, mut cursor) = self.find(name)?;
-        let value = Resolver::new(self.types, self.pools)
-            .field(field, &mut cursor, 0, 0)
-            .ok()?;
-        self.to_nanos(field, value.integer()?)
+        let (field, cursor) = self.find(name)?;
+        self.to_nanos(field, self.number_at(field, cursor)?)
     }
 
     /// A number of a field in nanoseconds, where its unit is one of time.
@@ -211,15 +181,21 @@ impl<'c> Event<'c> {
         }
     }
 
-    /// Visits each field, with where its value stands.
-    pub(super) fn walk(&self, mut visit: impl FnMut(&'c Field, Cursor<'c>)) {
-        let mut cursor = Cursor::new(self.bytes);
-        for field in &self.of.fields {
-            visit(field, cursor.clone());
-            if skip(self.types, field, &mut cursor, 0).is_err() {
-                return;
-            }
-        }
+    /// The field with that number, with where its value stands.
+    #[inline]
+    pub(super) fn part(&self, number: usize) -> Option<(&'c Field, Cursor<'c>)> {
+        let at = *self.offsets.get(number)? as usize;
+        Some((
+            self.of.fields.get(number)?,
+            Cursor::starting_at(self.bytes, at),
+        ))
+    }
+
+    /// Each field, with where its value stands.
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&'c Field, Cursor<'c>)> + use<'c> {
+        let bytes = self.bytes;
+        let fields = self.of.fields.iter().zip(self.offsets);
+        fields.map(move |(field, at)| (field, Cursor::starting_at(bytes, *at as usize)))
     }
 
     pub(super) fn value_at(&self, field: &'c Field, mut cursor: Cursor<'c>) -> Option<Value<'c>> {
@@ -229,25 +205,32 @@ impl<'c> Event<'c> {
     }
 
     pub(super) fn text_at(&self, field: &'c Field, cursor: Cursor<'c>) -> Option<Cow<'c, str>> {
+        // Most texts that a pin has of its own it has not.
+        if field.shape == Shape::Text && cursor.clone().byte() == Ok(text::NULL) {
+            return None;
+        }
         match self.value_at(field, cursor)? {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
+    /// A whole number.
+    #[inline]
+    pub(super) fn number_at(&self, field: &'c Field, mut cursor: Cursor<'c>) -> Option<i64> {
+        match field.shape {
+            Shape::Integer if !field.array && !field.pooled => {
+                Some(cursor.integer().ok()?.cast_signed())
+            }
+            _ => self.value_at(field, cursor)?.integer(),
+        }
+    }
+
     pub(super) fn thread_at(&self, field: &'c Field, cursor: Cursor<'c>) -> Option<Thread> {
-        let Some(key) = key_at(field, &cursor) else {
-            return Thread::of(&self.value_at(field, cursor)?);
-        };
-        if let Some(thread) = self.pools.threads.borrow().get(&key) {
-            return thread.clone();
+        match key_at(field, &cursor) {
+            Some(key) => Thread::pooled(self, field, key),
+            None => Thread::of(&self.value_at(field, cursor)?),
         }
-        let thread = Thread::of(&self.value_at(field, cursor)?);
-        let mut kept = self.pools.threads.borrow_mut();
-        if kept.len() < MAX_KEPT {
-            kept.insert(key, thread.clone());
-        }
-        thread
     }
 
     pub(super) fn stack_at(&self, field: &'c Field, cursor: Cursor<'c>) -> Arc<[Frame]> {
@@ -268,14 +251,7 @@ impl<'c> Event<'c> {
     }
 
     fn find(&self, name: &str) -> Option<(&'c Field, Cursor<'c>)> {
-        let mut cursor = Cursor::new(self.bytes);
-        for field in &self.of.fields {
-            if field.name == name {
-                return Some((field, cursor));
-            }
-            skip(self.types, field, &mut cursor, 0).ok()?;
-        }
-        None
+        self.parts().find(|(field, _)| field.name == name)
     }
 }
 
@@ -283,30 +259,6 @@ impl<'c> Event<'c> {
 fn key_at(field: &Field, cursor: &Cursor<'_>) -> Option<u64> {
     let single = field.pooled && !field.array;
     single.then(|| cursor.clone().integer().ok()).flatten()
-}
-
-impl Thread {
-    /// The thread in a value; `None` for null.
-    #[must_use]
-    pub fn of(value: &Value<'_>) -> Option<Self> {
-        if !matches!(value, Value::Struct(_)) {
-            return None;
-        }
-        let java_id = value.member("javaThreadId").integer().unwrap_or(0);
-        let (name, id) = if java_id > 0 {
-            (value.member("javaName"), java_id)
-        } else {
-            (
-                value.member("osName"),
-                value.member("osThreadId").integer().unwrap_or(0),
-            )
-        };
-        Some(Self {
-            name: name.text().unwrap_or_default().to_owned(),
-            id,
-            is_virtual: *value.member("virtual") == Value::Boolean(true),
-        })
-    }
 }
 
 impl Frame {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::cursor::{Broken, Cursor, Stored};
+use super::pin::Layout;
 use crate::format::schema::Unit;
 
 /// What bytes a value of a field takes.
@@ -18,6 +19,31 @@ pub(crate) enum Shape {
     Text,
     /// The fields of the type with this index, in line.
     Struct(usize),
+}
+
+/// What a field is to a thread: found out by its name once, for there are millions of threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// None of these.
+    Other,
+    OsName,
+    OsThreadId,
+    JavaName,
+    JavaThreadId,
+    Virtual,
+}
+
+impl Role {
+    fn of(field: &str) -> Self {
+        match field {
+            "osName" => Self::OsName,
+            "osThreadId" => Self::OsThreadId,
+            "javaName" => Self::JavaName,
+            "javaThreadId" => Self::JavaThreadId,
+            "virtual" => Self::Virtual,
+            _ => Self::Other,
+        }
+    }
 }
 
 /// A field of a type.
@@ -38,6 +64,7 @@ pub struct Field {
     pub pooled: bool,
     pub(crate) of: usize,
     pub(crate) shape: Shape,
+    pub(crate) role: Role,
 }
 
 /// A type that a file declares.
@@ -59,6 +86,8 @@ pub struct Type {
     /// Its fields, in order.
     pub fields: Vec<Field>,
     pub(crate) simple: bool,
+    /// How to read it as a pin, if it is one.
+    pub(super) pin: Option<Layout>,
 }
 
 impl Type {
@@ -80,6 +109,8 @@ pub(crate) struct Types {
     /// The same for small ids, which all usual files have: index and one, 0 for none.
     small: Vec<u32>,
     pub(crate) text: Option<usize>,
+    /// This project's recorder wrote them.
+    pub(crate) is_ours: bool,
 }
 
 impl Types {
@@ -134,8 +165,10 @@ impl Types {
         for (index, class) in classes.iter().enumerate() {
             let id = class.number("id").ok_or(Broken("a type has no id"))?;
             types.number(id, index);
-            if class.text("name") == "java.lang.String" {
-                types.text = Some(index);
+            match class.text("name") {
+                "java.lang.String" => types.text = Some(index),
+                "vt.VirtualThreadPinnedLive" => types.is_ours = true,
+                _ => {}
             }
         }
         for class in &classes {
@@ -161,6 +194,7 @@ impl Types {
                 label: note(field, "jdk.jfr.Label").concat(),
                 unit: self.unit(field, classes),
                 array: field.text("dimension") == "1",
+                role: Role::of(field.text("name")),
                 pooled,
                 of,
                 shape: if pooled {
@@ -177,6 +211,7 @@ impl Types {
             description: note(class, "jdk.jfr.Description").concat(),
             category: note(class, "jdk.jfr.Category"),
             super_type: class.text("superType").to_owned(),
+            pin: Layout::of(class.text("name"), &fields),
             fields,
             simple: class.text("simpleType") == "true",
         })

@@ -1,14 +1,9 @@
 //! Values of a chunk: decoded by its types, followed through its constant pools.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use foldhash::fast::RandomState;
 
 use super::cursor::{Broken, Cursor, SHORT, Stored};
-use super::event::{Frame, Thread};
+use super::pools::Pools;
 use super::types::{Field, Shape, Types};
 
 /// A decoded value.
@@ -63,105 +58,12 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Where each constant stands, and the checkpoints' bytes they stand in.
-#[derive(Debug, Default)]
-pub(crate) struct Pools {
-    pub(super) segments: Vec<Vec<u8>>,
-    places: HashMap<(u32, u64), (u32, u32), RandomState>,
-    /// Stacks and threads that were made already: few are asked for many times.
-    pub(super) stacks: RefCell<HashMap<u64, Arc<[Frame]>, RandomState>>,
-    pub(super) threads: RefCell<HashMap<u64, Option<Thread>, RandomState>>,
-}
-
-/// Stacks and threads that are kept made; more are made anew.
-pub(super) const MAX_KEPT: usize = 4_096;
-
-/// More constants than any real chunk has; what keeps a hostile one from filling the memory.
-const MAX_CONSTANTS: usize = 4_000_000;
 /// References between constants followed in a row; real ones need six.
 const MAX_REFERENCES: usize = 12;
 /// Values made of one, references followed: room for a stack of two thousand frames.
 const MAX_VALUES: usize = 100_000;
 /// Structures in structures without a reference between.
 const MAX_NESTING: usize = 8;
-
-impl Pools {
-    /// Takes a checkpoint event from behind its size and type id, up to where its delta stands.
-    pub(super) fn add(&mut self, types: &Types, bytes: Vec<u8>, at: usize) -> Result<(), Broken> {
-        let segment = u32::try_from(self.segments.len()).map_err(|_| SHORT)?;
-        let mut cursor = Cursor::starting_at(&bytes, at);
-        let result = self.index(types, segment, &mut cursor);
-        self.segments.push(bytes);
-        result
-    }
-
-    fn index(
-        &mut self,
-        types: &Types,
-        segment: u32,
-        cursor: &mut Cursor<'_>,
-    ) -> Result<(), Broken> {
-        cursor.byte()?;
-        for _ in 0..cursor.count()? {
-            let of = types
-                .index(cursor.integer()?)
-                .ok_or(Broken("a constant pool is of a type that is not declared"))?;
-            for _ in 0..cursor.count()? {
-                let key = cursor.integer()?;
-                let place = u32::try_from(cursor.at()).map_err(|_| SHORT)?;
-                skip_constant(types, of, cursor)?;
-                // The first definition of a key holds, and checkpoints are taken from the last back.
-                self.places
-                    .entry((of as u32, key))
-                    .or_insert((segment, place));
-                if self.places.len() > MAX_CONSTANTS {
-                    return Err(Broken("it has more constants than any recording needs"));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The constants of a type, by key.
-    pub(super) fn of<'a>(
-        &'a self,
-        types: &'a Types,
-        name: &str,
-    ) -> impl Iterator<Item = (u64, Value<'a>)> {
-        let of = types.list.iter().position(|of| of.name == name);
-        let keys = self.places.keys().filter_map(move |(index, key)| {
-            (Some(*index as usize) == of).then_some((*index as usize, *key))
-        });
-        keys.map(|(of, key)| (key, Resolver::new(types, self).constant(of, key, 0)))
-    }
-
-    /// Every constant in a fixed order: its type's id, its key, and its bytes as stored.
-    pub(super) fn raw<'a>(
-        &'a self,
-        types: &'a Types,
-    ) -> impl Iterator<Item = (u64, u64, &'a [u8])> {
-        let mut places: Vec<_> = self.places.iter().collect();
-        places.sort_unstable();
-        places.into_iter().filter_map(|((of, key), (segment, at))| {
-            let bytes = self.segments.get(*segment as usize)?.get(*at as usize..)?;
-            let mut cursor = Cursor::new(bytes);
-            skip_constant(types, *of as usize, &mut cursor).ok()?;
-            Some((
-                types.list.get(*of as usize)?.id,
-                *key,
-                &bytes[..cursor.at()],
-            ))
-        })
-    }
-
-    fn find(&self, of: usize, key: u64) -> Option<Cursor<'_>> {
-        let (segment, at) = self.places.get(&(of as u32, key))?;
-        Some(Cursor::starting_at(
-            self.segments.get(*segment as usize)?,
-            *at as usize,
-        ))
-    }
-}
 
 /// Makes values, following references; what it makes of one value is bounded.
 pub(crate) struct Resolver<'a> {
@@ -277,16 +179,6 @@ impl<'a> Resolver<'a> {
             Shape::Struct(of) => self.structure(of, cursor, depth, nesting + 1)?,
         })
     }
-}
-
-fn skip_constant(types: &Types, of: usize, cursor: &mut Cursor<'_>) -> Result<(), Broken> {
-    if types.text == Some(of) {
-        return cursor.skip_text();
-    }
-    let of = types.list.get(of).ok_or(SHORT)?;
-    of.fields
-        .iter()
-        .try_for_each(|field| skip(types, field, cursor, 0))
 }
 
 /// Steps over the value of a field.

@@ -50,7 +50,8 @@ impl Builder {
         self
     }
 
-    /// Bytes of records kept in memory at most, 16 MiB by default: about 150,000 pins.
+    /// Bytes of records kept in memory at most, 16 MiB by default: about 150,000 pins. A dump is no longer than this
+    /// either: what does not fit is left out, the oldest parks, starts and ends first, and counted as lost.
     pub fn max_size(mut self, bytes: usize) -> Self {
         self.max_size = bytes;
         self

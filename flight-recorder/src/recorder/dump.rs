@@ -1,15 +1,14 @@
 //! Writes what a recorder holds as a file: whole or not at all, readable by its owner only.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use vt_runtime::event::{Pinned, Timestamp, clock};
 
 use super::engine::Lost;
-use crate::store::{ProgramRecord, Record};
+use crate::store::{CLASS_NAMES, CLASSES, ProgramRecord, Record, Records};
 use crate::symbol::{Symbolizer, modules};
 use crate::write::{About, HolderRow, SiteRow, Span, Spans, Writer};
 
@@ -62,7 +61,7 @@ impl std::error::Error for DumpError {
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) anchor: clock::Anchor,
-    pub(super) records: Vec<Record>,
+    pub(super) records: Records,
     pub(super) open: Vec<Pinned>,
     pub(super) open_spans: Vec<ProgramRecord>,
     pub(super) sites: Vec<SiteRow>,
@@ -73,29 +72,68 @@ pub(super) struct Contents {
 }
 
 impl Contents {
-    /// Writes a recording to `out`.
-    pub(super) fn write<W: Write>(
-        &self,
-        out: W,
-        symbolizer: impl Symbolizer + Send + 'static,
-    ) -> io::Result<W> {
+    /// The bytes of a recording, at most the recorder's size. What does not fit is left out and counted as lost: the oldest
+    /// parks, starts and ends first, then the oldest of all.
+    pub(super) fn encode<S: Symbolizer + Send + 'static>(
+        &mut self,
+        symbols: impl Fn() -> S,
+    ) -> io::Result<Vec<u8>> {
+        loop {
+            let bytes = self.write(symbols())?;
+            let (size, most) = (bytes.len(), usize::try_from(self.about.max_size));
+            let most = most.unwrap_or(usize::MAX);
+            if size <= most || self.records.len() == 0 {
+                return Ok(bytes);
+            }
+            // As many as the excess tells, and some more, so that few rounds are enough.
+            let share = (size - most) as f64 / size as f64 + 1.0 / 16.0;
+            self.leave_out((self.records.len() as f64 * share).ceil() as usize);
+        }
+    }
+
+    fn leave_out(&mut self, mut count: usize) {
+        let mut left_out = [0; CLASSES];
+        for cheap in [true, false] {
+            self.records.retain(|record| {
+                let goes = count > 0 && (!cheap || record.is_common());
+                if goes {
+                    count -= 1;
+                    left_out[record.class()] += 1;
+                }
+                !goes
+            });
+        }
+        for (class, count) in CLASS_NAMES.into_iter().zip(left_out) {
+            if count > 0 {
+                let place = "dump";
+                self.lost.push(Lost {
+                    class,
+                    count,
+                    place,
+                });
+            }
+        }
+    }
+
+    fn write(&self, symbolizer: impl Symbolizer + Send + 'static) -> io::Result<Vec<u8>> {
         let end = self.anchor.at;
-        let mut records = self.records.iter();
-        let mut writer = Writer::new(out, symbolizer)
+        let mut done = 0;
+        let mut writer = Writer::new(Vec::new(), symbolizer)
             .carrier_threads(self.carriers.iter().copied())
             .spans(Spans::of(self.program().chain(&self.open_spans)));
-        let first_of = |rest: &[Record]| rest.iter().map(begin).min();
-        let mut first = first_of(&self.records).unwrap_or(end);
+        let first_from = |number| self.records.from(number).map(begin).min();
+        let mut first = first_from(0).unwrap_or(end);
         loop {
             let mut chunk = writer.chunk(self.span(first, end));
             let mut next = None;
-            for record in records.by_ref() {
+            for record in self.records.from(done) {
+                done += 1;
                 match record {
                     Record::Runtime(recorded) => chunk.push(recorded),
                     Record::Program(record) => chunk.program(record),
                 }
                 if chunk.size() >= CHUNK {
-                    next = first_of(records.as_slice());
+                    next = first_from(done);
                     break;
                 }
             }
@@ -162,11 +200,8 @@ const SUFFIX: &str = ".jfr.tmp";
 /// No dump takes so long: a temporary file of that age whose process is gone was left by one that was killed.
 const LEFT: Duration = Duration::from_secs(60);
 
-/// Writes a file through `write`, so that readers see all of it or what was there before.
-pub(super) fn write_whole(
-    path: &Path,
-    write: impl FnOnce(BufWriter<&File>) -> io::Result<()>,
-) -> io::Result<()> {
+/// Writes a file so that readers see all of it or what was there before.
+pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = folder_of(path);
     remove_left(folder);
     // A temporary file is made for its owner only, and removed unless it is kept.
@@ -174,7 +209,7 @@ pub(super) fn write_whole(
         .prefix(&format!("{PREFIX}{}-", std::process::id()))
         .suffix(SUFFIX)
         .tempfile_in(folder)?;
-    write(BufWriter::with_capacity(1 << 20, temporary.as_file()))?;
+    temporary.as_file().write_all(bytes)?;
     temporary.as_file().sync_all()?;
     temporary.persist(path).map_err(|error| error.error)?;
     Ok(())

@@ -9,7 +9,7 @@ use super::intake::Intake;
 use super::settings::Settings;
 use super::sites::Sites;
 use super::trigger::{Trigger, Triggers};
-use crate::store::{CLASS_NAMES, CLASSES, Record, Store};
+use crate::store::{CLASS_NAMES, CLASSES, Record, Records, Store};
 use crate::write::About;
 
 /// Records of a class that were lost, and where.
@@ -148,7 +148,7 @@ impl Engine {
         self.triggers.fire(trigger);
     }
 
-    pub(super) fn records(&self, since: Timestamp) -> Vec<Record> {
+    pub(super) fn records(&self, since: Timestamp) -> Records {
         self.store.records(clock::now(), since)
     }
 

@@ -73,9 +73,8 @@ impl FlightRecorder {
 
     /// A recording for a client of the socket.
     pub(crate) fn dump_for_client(&self, last: Option<Duration>) -> io::Result<Vec<u8>> {
-        let contents = self.contents(last, "", "asked by vt-flight");
-        let symbols = super::SharedSymbols(self.shared.symbols.clone());
-        let bytes = contents.write(Vec::new(), symbols)?;
+        let mut contents = self.contents(last, "", "asked by vt-flight");
+        let bytes = self.encode(&mut contents)?;
         self.shared.engine.lock().dumps += 1;
         Ok(bytes)
     }

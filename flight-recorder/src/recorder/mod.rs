@@ -15,7 +15,6 @@ mod threads;
 mod trigger;
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, Weak};
@@ -217,10 +216,16 @@ impl FlightRecorder {
     ///
     /// # Errors
     /// What writing to `out` says.
-    pub fn dump_to<W: Write>(&self, out: W, last: Option<Duration>) -> io::Result<W> {
+    pub fn dump_to<W: Write>(&self, mut out: W, last: Option<Duration>) -> io::Result<W> {
         self.not_forked()?;
-        let contents = self.contents(last, "", "asked by the program");
-        contents.write(out, SharedSymbols(self.shared.symbols.clone()))
+        let mut contents = self.contents(last, "", "asked by the program");
+        out.write_all(&self.encode(&mut contents)?)?;
+        out.flush()?;
+        Ok(out)
+    }
+
+    fn encode(&self, contents: &mut Contents) -> io::Result<Vec<u8>> {
+        contents.encode(|| SharedSymbols(self.shared.symbols.clone()))
     }
 
     /// A forked child's copy of the recorder may be locked for ever by a thread that is not there.
@@ -238,13 +243,13 @@ impl FlightRecorder {
     pub fn snapshot(&self) -> Vec<Recorded> {
         let mut engine = self.shared.engine.lock();
         engine.drain(&self.shared.intake);
-        let records = engine.records(Timestamp(0)).into_iter();
-        records
-            .filter_map(|record| match record {
-                Record::Runtime(recorded) => Some(recorded),
-                Record::Program(_) => None,
-            })
-            .collect()
+        let records = engine.records(Timestamp(0));
+        drop(engine);
+        let runtimes = records.iter().filter_map(|record| match record {
+            Record::Runtime(recorded) => Some(recorded.clone()),
+            Record::Program(_) => None,
+        });
+        runtimes.collect()
     }
 
     /// What was recorded, lost and dumped so far.
@@ -272,7 +277,7 @@ impl FlightRecorder {
 
     pub(crate) fn dump_because(&self, path: &Path, reason: &str) -> Result<(), DumpError> {
         let contents = self.contents(None, &path.display().to_string(), reason);
-        self.write(&contents, path)
+        self.write(contents, path)
     }
 
     /// Everything a dump of now holds.
@@ -313,11 +318,10 @@ impl FlightRecorder {
         }
     }
 
-    fn write(&self, contents: &Contents, path: &Path) -> Result<(), DumpError> {
-        let symbols = SharedSymbols(self.shared.symbols.clone());
-        let written = dump::write_whole(path, |out: io::BufWriter<&File>| {
-            contents.write(out, symbols).map(drop)
-        });
+    fn write(&self, mut contents: Contents, path: &Path) -> Result<(), DumpError> {
+        let written = self
+            .encode(&mut contents)
+            .and_then(|bytes| dump::write_whole(path, &bytes));
         let written = written.map_err(|error| DumpError::new(path, error));
         let mut engine = self.shared.engine.lock();
         match &written {
@@ -351,7 +355,7 @@ impl FlightRecorder {
         // vt-lint: allow(blocking-in-guard-indirect) -- reads two files of /proc that never wait
         let contents = self.gather(&mut engine, carriers, None, &destination, "exit");
         drop(engine);
-        if let Err(error) = self.write(&contents, path) {
+        if let Err(error) = self.write(contents, path) {
             eprintln!("vt-flight-recorder: no dump on exit: {error}");
         }
     }

@@ -5,6 +5,7 @@
 //! stacks only it uses. **Invariant:** the store never holds more than its size, whatever comes.
 
 mod codec;
+mod records;
 mod segment;
 
 use std::collections::VecDeque;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 use vt_runtime::event::{Event, EventClass, Recorded, Timestamp};
 
+pub(crate) use self::records::Records;
 use self::segment::Segment;
 
 /// A record of the program's own tracing.
@@ -43,6 +45,17 @@ pub(crate) enum Record {
 }
 
 impl Record {
+    /// Its class, as a place in [`CLASS_NAMES`].
+    pub(crate) fn class(&self) -> usize {
+        class_of(self)
+    }
+
+    /// One of the many that each tell little.
+    pub(crate) fn is_common(&self) -> bool {
+        let common = [EventClass::Parks, EventClass::Lifetimes];
+        common.iter().any(|class| *class as usize == self.class())
+    }
+
     pub(crate) fn at(&self) -> Timestamp {
         match self {
             Self::Runtime(recorded) => recorded.at,
@@ -129,13 +142,13 @@ impl Store {
     }
 
     /// Every record not older than the age allows, nor than `since`, by time.
-    pub(crate) fn records(&self, now: Timestamp, since: Timestamp) -> Vec<Record> {
+    pub(crate) fn records(&self, now: Timestamp, since: Timestamp) -> Records {
         let oldest = self.oldest(now).max(since);
-        let segments = self.classes.iter().flatten();
-        let mut records: Vec<_> = segments.flat_map(Segment::records).collect();
-        records.retain(|record| record.at() >= oldest);
-        records.sort_by_key(Record::at);
-        records
+        let mut records = Vec::with_capacity(self.len() as usize);
+        for segment in self.classes.iter().flatten() {
+            records.extend(segment.records().filter(|record| record.at() >= oldest));
+        }
+        Records::new(records)
     }
 
     /// Records held.
@@ -207,8 +220,9 @@ mod tests {
         (2..20_000).for_each(|at| store.push(&park(at)));
         assert!(store.size() <= 64 << 10, "{}", store.size());
         let records = store.records(Timestamp(20_000), Timestamp(0));
-        assert_eq!(records[0], start(1));
-        assert_eq!(records.last(), Some(&park(19_999)));
+        assert_eq!(records.iter().next(), Some(&start(1)));
+        assert_eq!(records.iter().last(), Some(&park(19_999)));
+        assert!(records.iter().is_sorted_by_key(Record::at));
         let evicted = store.evicted();
         assert!(evicted[EventClass::Parks as usize] > 0);
         assert_eq!(evicted[EventClass::Lifetimes as usize], 0);
@@ -220,7 +234,7 @@ mod tests {
         let mut store = Store::new(1 << 20, Duration::from_nanos(100));
         (0..300).for_each(|at| store.push(&start(at)));
         let records = store.records(Timestamp(300), Timestamp(0));
-        assert_eq!(records.first(), Some(&start(200)));
+        assert_eq!(records.iter().next(), Some(&start(200)));
         assert_eq!(store.records(Timestamp(300), Timestamp(290)).len(), 10);
         store.expire(Timestamp(1_000));
         assert_eq!((store.len(), store.size()), (0, 0));

@@ -143,6 +143,8 @@ fn put_pinned<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) {
     let (pinned_at, blocked_at) = places(chunk, pinned);
     let span = chunk.span_of(pinned);
     let duration = nanos(pinned.duration);
+    let outcome = chunk.pools.symbol(pinned.outcome.as_str());
+    let source = chunk.pools.symbol(pinned.source.as_str());
     chunk.row(
         "jdk.VirtualThreadPinned",
         &[
@@ -162,8 +164,8 @@ fn put_pinned<W: Write>(chunk: &mut ChunkWriter<W>, pinned: &Pinned) {
             Long(u64::from(pinned.depth)),
             Long(u64::from(pinned.stranded)),
             Long(nanos(pinned.stranded_time)),
-            Text(Some(pinned.outcome.as_str())),
-            Text(Some(pinned.source.as_str())),
+            Key(outcome),
+            Key(source),
             Long(pinned.span.unwrap_or(0)),
             Pooled(span),
         ],
@@ -199,6 +201,7 @@ pub(super) fn put_live<W: Write>(chunk: &mut ChunkWriter<W>, at: u64, pinned: &P
     );
     let (pinned_at, blocked_at) = places(chunk, pinned);
     let span = chunk.span_of(pinned);
+    let source = chunk.pools.symbol(pinned.source.as_str());
     chunk.row(
         "vt.VirtualThreadPinnedLive",
         &[
@@ -218,7 +221,7 @@ pub(super) fn put_live<W: Write>(chunk: &mut ChunkWriter<W>, at: u64, pinned: &P
             Long(u64::from(pinned.depth)),
             Long(u64::from(pinned.stranded)),
             Long(nanos(pinned.stranded_time)),
-            Text(Some(pinned.source.as_str())),
+            Key(source),
             Long(pinned.span.unwrap_or(0)),
             Pooled(span),
         ],

@@ -185,7 +185,8 @@ impl<W: Write> ChunkWriter<W> {
 
     /// The key of a carrier.
     fn carrier(&mut self, id: u64) -> u64 {
-        let os_id = self.writer.carriers.get(&id).copied().unwrap_or(0);
+        let carriers = &self.writer.carriers;
+        let os_id = || carriers.get(&id).copied().unwrap_or(0);
         self.pools.carrier(id, os_id)
     }
 

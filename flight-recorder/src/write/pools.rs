@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use crate::format::CHECKPOINT;
 use crate::format::schema::Schema;
 use crate::format::varint::{put, put_sized, put_text};
+use crate::format::{CHECKPOINT, is_unnamed};
 use crate::symbol::Frame;
 
 /// A frame in a stack, as interned.
@@ -128,7 +128,7 @@ impl Pools {
         text_in(&mut self.texts, text)
     }
 
-    fn symbol(&mut self, text: &str) -> u64 {
+    pub(super) fn symbol(&mut self, text: &str) -> u64 {
         text_in(&mut self.symbols, text)
     }
 
@@ -226,6 +226,7 @@ impl Pools {
         if let Some(key) = self.threads.keys.get(&key) {
             return *key;
         }
+        let name = if is_unnamed(id, name) { "" } else { name };
         self.threads.add(key, |bytes| {
             put_text(bytes, None);
             put(bytes, 0);
@@ -235,12 +236,14 @@ impl Pools {
         })
     }
 
-    /// A carrier. No thread id of the JDK's kind: carriers are named by the operating system's.
-    pub(super) fn carrier(&mut self, id: u64, os_id: u64) -> u64 {
+    /// A carrier, with what the operating system calls it. No thread id of the JDK's kind: carriers are named by the
+    /// operating system's.
+    pub(super) fn carrier(&mut self, id: u64, os_id: impl FnOnce() -> u64) -> u64 {
         let key = ThreadKey::Carrier(id);
         if let Some(key) = self.threads.keys.get(&key) {
             return *key;
         }
+        let os_id = os_id();
         self.threads.add(key, |bytes| {
             let name = format!("carrier-{id}");
             put_text(bytes, Some(&name));

@@ -4,7 +4,8 @@ use std::io::Cursor;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use vt_flight_recorder::{Event, Pin, Reader};
+use tracing_subscriber::prelude::*;
+use vt_flight_recorder::{Event, FlightRecorder, Pin, Reader, Settings};
 use vt_runtime::Runtime;
 use vt_runtime::sync::Monitor;
 
@@ -41,6 +42,42 @@ pub(crate) fn pin(runtime: &Runtime) {
         let _held = orders.enter();
         vt_runtime::thread::sleep(Duration::from_millis(3));
     });
+}
+
+/// A recording of a running program: its spans and events, a pin that ended, one that has not, threads with names and
+/// without.
+pub(crate) fn recording() -> Vec<u8> {
+    let runtime = runtime();
+    let builder = FlightRecorder::builder()
+        .runtime(&runtime)
+        .settings(Settings::test());
+    let (layer, recorder) = builder.install().expect("it starts");
+    let dispatch = tracing::Dispatch::new(tracing_subscriber::registry().with(layer));
+    tracing::dispatcher::with_default(&dispatch, || {
+        // With a span that is open when the recording is written.
+        let _request = tracing::info_span!("request", path = "/orders").entered();
+        tracing::warn!("slow");
+        pin(&runtime);
+        let (tell, told) = mpsc::channel();
+        let open = move || {
+            let monitor = Monitor::named("open", ());
+            let _held = monitor.enter();
+            tell.send(()).expect("the test waits");
+            vt_runtime::thread::park();
+        };
+        let named = vt_runtime::thread::Builder::new().name("holder".to_owned());
+        let open = named.spawn_in(&runtime, open).expect("it starts");
+        told.recv().expect("it runs");
+        while runtime.open_pins().is_empty() {
+            std::thread::yield_now();
+        }
+        let bytes = recorder
+            .dump_to(Vec::new(), None)
+            .expect("a vector takes every byte");
+        open.thread().unpark();
+        open.join().expect("it does not panic");
+        bytes
+    })
 }
 
 pub(crate) fn pins(bytes: &[u8]) -> Vec<Pin> {

@@ -159,6 +159,8 @@ fn is_date(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use vt_flight_recorder::PinKind;
+
     use super::*;
 
     fn allowed(text: &str) -> Result<Allowed, String> {
@@ -167,9 +169,11 @@ mod tests {
     }
 
     fn pin(blocked_at: &str, lock: &str) -> Pin {
+        let mut kind = PinKind::default();
+        blocked_at.clone_into(&mut kind.blocked_at);
+        lock.clone_into(&mut kind.lock);
         let mut pin = Pin::default();
-        blocked_at.clone_into(&mut pin.blocked_at);
-        lock.clone_into(&mut pin.lock);
+        pin.kind = kind.into();
         pin
     }
 

@@ -39,8 +39,9 @@ pub(crate) fn run(arguments: &Check, out: &mut impl Write) -> Result<bool, Failu
         if event.name() == "vt.EventsDropped" && event.text("class").as_deref() == Some("pins") {
             pins_lost += event.integer("count").unwrap_or(0).unsigned_abs();
         }
-        match Pin::of(event) {
-            Some(pin) if pin.live => now.live(pin),
+        match Pin::of_anybody(event) {
+            // Whose it is tells whether it has ended.
+            Some(pin) if pin.live => Pin::of(event).into_iter().for_each(|pin| now.live(pin)),
             Some(pin) => judge(&pin),
             None => {}
         }

@@ -15,6 +15,7 @@ use vt_flight_recorder::Pin;
 use crate::args::{Export, Format, Weight};
 use crate::input::{self, Failure};
 use crate::print;
+use crate::view::Groups;
 
 pub(crate) fn run(arguments: &Export, out: &mut impl Write) -> Result<(), Failure> {
     let Some(path) = &arguments.output else {
@@ -51,7 +52,7 @@ fn write(arguments: &Export, out: &mut impl Write) -> Result<(), Failure> {
         Format::Pprof => {
             let mut profile = pprof::Profile::new(arguments.weight);
             input::events(files, |event| {
-                if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
+                if let Some(pin) = Pin::of_anybody(event).filter(|pin| !pin.live) {
                     profile.add(&pin);
                 }
                 Ok(())
@@ -64,14 +65,14 @@ fn write(arguments: &Export, out: &mut impl Write) -> Result<(), Failure> {
 
 /// The pins' stacks, outermost frame first, each with its weight.
 fn stacks(arguments: &Export) -> Result<collapsed::Stacks, Failure> {
-    let mut stacks = collapsed::Stacks::new();
+    let mut stacks: Groups<Vec<String>, u64> = Groups::default();
     input::events(&arguments.files.files, |event| {
-        if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
-            *stacks.entry(frames(&pin)).or_default() += weight(&pin, arguments.weight);
+        if let Some(pin) = Pin::of_anybody(event).filter(|pin| !pin.live) {
+            *stacks.of(&pin.kind, || frames(&pin)) += weight(&pin, arguments.weight);
         }
         Ok(())
     })?;
-    Ok(stacks)
+    Ok(stacks.into_map())
 }
 
 /// The names of a pin's frames, outermost first, with what it waited for as the innermost.

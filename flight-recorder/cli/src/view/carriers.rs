@@ -1,10 +1,9 @@
 //! `carriers`: for how much of the recording pins kept each carrier, and what else happened to it.
 
-use std::collections::BTreeMap;
-
 use vt_flight_recorder::{Event, Pin};
 
 use super::View;
+use super::groups::Groups;
 use super::tally::Tally;
 use crate::table::{Cell, Table};
 
@@ -19,7 +18,7 @@ struct Carrier {
 
 #[derive(Default)]
 pub(super) struct Carriers {
-    carriers: BTreeMap<String, Carrier>,
+    carriers: Groups<String, Carrier>,
     first: Option<i64>,
     last: i64,
 }
@@ -29,20 +28,23 @@ impl View for Carriers {
         let start = event.start_ns();
         self.first = Some(self.first.map_or(start, |first| first.min(start)));
         self.last = self.last.max(start.saturating_add(event.duration_ns()));
+        if let Some(pin) = Pin::of_anybody(event) {
+            let carrier = self.carriers.of(&pin.kind, || pin.carrier.name.clone());
+            if !pin.live {
+                carrier.kept.add(pin.duration_ns);
+                carrier.stranded_ns = carrier.stranded_ns.saturating_add(pin.stranded_ns);
+            }
+            return;
+        }
         let Some(thread) = event.thread("carrierThread") else {
             return;
         };
-        let carrier = self.carriers.entry(thread.name).or_default();
+        let carrier = self.carriers.entry(thread.name);
         match event.name() {
             "vt.NativeCall" => carrier.native.add(event.duration_ns()),
             "vt.CarrierStalled" => carrier.stalls += 1,
             "jdk.VirtualThreadStart" => carrier.started += 1,
-            _ => {
-                if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
-                    carrier.kept.add(pin.duration_ns);
-                    carrier.stranded_ns = carrier.stranded_ns.saturating_add(pin.stranded_ns);
-                }
-            }
+            _ => {}
         }
     }
 
@@ -62,7 +64,7 @@ impl View for Carriers {
             ],
         );
         let length = self.last.saturating_sub(self.first.unwrap_or(0)).max(1);
-        for (name, carrier) in self.carriers {
+        for (name, carrier) in self.carriers.into_map() {
             let [count, longest, total] = carrier.kept.cells();
             table.row(vec![
                 Cell::text(name),

@@ -54,7 +54,7 @@ impl View for Contention {
                 }
             }
             _ => {
-                let Some(pin) = Pin::of(event).filter(|pin| !pin.live) else {
+                let Some(pin) = Pin::of_anybody(event).filter(|pin| !pin.live) else {
                     return;
                 };
                 // A monitor's wait has an event of its own.
@@ -112,6 +112,6 @@ impl View for Contention {
     }
 
     fn none(&self) -> &'static str {
-        "No lock was waited for."
+        "No wait for a lock was recorded (the default settings leave out those that unmounted)."
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use vt_flight_recorder::{Event, Pin};
 
 use super::View;
+use super::groups::Groups;
 use super::pinned_sites::Evers;
 use super::tally::{Tally, ranked};
 use crate::table::{Cell, Table};
@@ -22,7 +23,7 @@ struct Held {
 
 #[derive(Default)]
 pub(super) struct Holders {
-    held: BTreeMap<Key, Held>,
+    held: Groups<Key, Held>,
     /// Waits for each monitor by name.
     waits: BTreeMap<String, Tally>,
     /// By name and reason.
@@ -50,16 +51,17 @@ impl View for Holders {
             self.evers.entry(key).or_default().add(event);
             return;
         }
-        let Some(pin) = Pin::of(event).filter(|pin| !pin.live) else {
+        let Some(pin) = Pin::of_anybody(event).filter(|pin| !pin.live) else {
             return;
         };
-        let name = if pin.lock.is_empty() {
-            &pin.native
-        } else {
-            &pin.lock
-        };
-        let key = (name.clone(), pin.reason.clone(), pin.pinned_at.clone());
-        let held = self.held.entry(key).or_default();
+        let held = self.held.of(&pin.kind, || {
+            let name = if pin.lock.is_empty() {
+                &pin.native
+            } else {
+                &pin.lock
+            };
+            (name.clone(), pin.reason.clone(), pin.pinned_at.clone())
+        });
         held.kept.add(pin.duration_ns);
         held.stranded_ns = held.stranded_ns.saturating_add(pin.stranded_ns);
     }
@@ -87,14 +89,15 @@ impl View for Holders {
             let is_there = self.held.keys().any(|(n, r, _)| n == name && r == reason);
             if !is_there {
                 let key = (name.clone(), reason.clone(), String::new());
-                self.held.entry(key).or_default();
+                self.held.entry(key);
             }
         }
-        for (key, held) in &mut self.held {
+        let mut all = self.held.into_map();
+        for (key, held) in &mut all {
             held.waited = self.waits.get(&key.0).cloned().unwrap_or_default();
         }
         for ((name, reason, pinned_at), held) in
-            ranked(self.held, |held| (held.stranded_ns, held.kept.total))
+            ranked(all, |held| (held.stranded_ns, held.kept.total))
         {
             let [count, longest, total] = held.kept.cells();
             let ever = self.evers.get(&(name.clone(), reason.clone()));

@@ -4,6 +4,7 @@
 mod carriers;
 mod contention;
 mod deadlocks;
+mod groups;
 mod holders;
 mod lifetimes;
 mod losses;
@@ -25,6 +26,7 @@ use crate::input::{self, Failure, Seen};
 use crate::table::Table;
 use crate::text;
 
+pub(crate) use self::groups::Groups;
 pub(crate) use self::pinned_now::PinnedNow;
 pub(crate) use self::pinned_sites::PinnedSites;
 

@@ -1,10 +1,9 @@
 //! `native-calls`: foreign calls and system calls that kept a carrier, declared or seen from outside.
 
-use std::collections::BTreeMap;
-
 use vt_flight_recorder::{Event, Pin};
 
 use super::View;
+use super::groups::Groups;
 use super::tally::{Tally, ranked};
 use crate::table::{Cell, Table};
 
@@ -19,23 +18,22 @@ struct Calls {
 }
 
 #[derive(Default)]
-pub(super) struct NativeCalls(BTreeMap<Key, Calls>);
+pub(super) struct NativeCalls(Groups<Key, Calls>);
 
 impl View for NativeCalls {
     fn event(&mut self, event: &Event<'_>) {
         if event.name() == "vt.NativeCall" {
             let text = |name| event.text(name).unwrap_or_default();
-            let calls = self.0.entry((text("native"), text("state"))).or_default();
+            let calls = self.0.entry((text("native"), text("state")));
             calls.took.add(event.duration_ns());
             return;
         }
-        let Some(pin) = Pin::of(event).filter(|pin| !pin.live && !pin.native.is_empty()) else {
+        let pin = Pin::of_anybody(event);
+        let Some(pin) = pin.filter(|pin| !pin.live && !pin.native.is_empty()) else {
             return;
         };
-        let calls = self
-            .0
-            .entry((pin.native.clone(), format!("pinned, {}", pin.source)))
-            .or_default();
+        let key = || (pin.native.clone(), format!("pinned, {}", pin.source));
+        let calls = self.0.of(&pin.kind, key);
         calls.took.add(pin.duration_ns);
         calls.stranded_ns = calls.stranded_ns.saturating_add(pin.stranded_ns);
         calls.site = pin.site();
@@ -54,8 +52,9 @@ impl View for NativeCalls {
                 ("Last Seen At", "site"),
             ],
         );
-        for ((native, seen), calls) in ranked(self.0, |calls| (calls.stranded_ns, calls.took.total))
-        {
+        for ((native, seen), calls) in ranked(self.0.into_map(), |calls| {
+            (calls.stranded_ns, calls.took.total)
+        }) {
             let [count, longest, total] = calls.took.cells();
             table.row(vec![
                 Cell::text(native),

@@ -97,11 +97,11 @@ impl View for PinnedNow {
             let site = super::pinned_sites::Site::of(&pin);
             table.row(vec![
                 Cell::text(format!("#{} {}", pin.thread.id, pin.thread.name)),
-                Cell::text(pin.carrier.name),
+                Cell::text(&pin.carrier.name),
                 Cell::Span(pin.duration_ns),
                 Cell::Count(pin.stranded.unsigned_abs()),
                 Cell::text(site.reason),
-                Cell::text(pin.operation),
+                Cell::text(&pin.operation),
                 Cell::text(pin.waits_for),
                 Cell::text(pin.waits_owner),
                 Cell::text(site.blocked_at),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use vt_flight_recorder::{Event, Pin};
 
 use super::View;
+use super::groups::Groups;
 use super::tally::{Tally, ranked};
 use crate::table::{Cell, Table};
 
@@ -50,7 +51,7 @@ pub(crate) struct Harm {
 
 /// Pins by site.
 #[derive(Debug, Default)]
-pub(crate) struct PinnedSites(pub(crate) BTreeMap<Site, Harm>, Evers<Site>);
+pub(crate) struct PinnedSites(pub(crate) Groups<Site, Harm>, Evers<Site>);
 
 /// What the recorder counted since the runtime started, pins below the threshold included, by what makes them the same.
 pub(super) type Evers<K> = BTreeMap<K, Ever>;
@@ -78,7 +79,7 @@ impl Ever {
 impl PinnedSites {
     /// Takes a pin, ended or not.
     pub(crate) fn add(&mut self, pin: &Pin) {
-        let harm = self.0.entry(Site::of(pin)).or_default();
+        let harm = self.0.of(&pin.kind, || Site::of(pin));
         harm.kept.add(pin.duration_ns);
         harm.stranded = harm.stranded.max(pin.stranded);
         harm.stranded_ns = harm.stranded_ns.saturating_add(pin.stranded_ns);
@@ -102,7 +103,7 @@ impl View for PinnedSites {
                     .to_owned(),
             };
             self.1.entry(site).or_default().add(event);
-        } else if let Some(pin) = Pin::of(event).filter(|pin| !pin.live) {
+        } else if let Some(pin) = Pin::of_anybody(event).filter(|pin| !pin.live) {
             self.add(&pin);
         }
     }
@@ -110,7 +111,7 @@ impl View for PinnedSites {
     fn table(mut self: Box<Self>) -> Table {
         // Sites of which all pins were too short to be recorded.
         for site in self.1.keys() {
-            self.0.entry(site.clone()).or_default();
+            self.0.entry(site.clone());
         }
         let mut table = Table::new(
             "Pinned sites, worst first: by the waiting of those they stranded",
@@ -131,7 +132,9 @@ impl View for PinnedSites {
         )
         .sparse(&["Pins Ever", "Total Ever", "Worst In"]);
         let evers = self.1;
-        let rows = ranked(self.0, |harm| (harm.stranded_ns, harm.kept.total));
+        let rows = ranked(self.0.into_map(), |harm| {
+            (harm.stranded_ns, harm.kept.total)
+        });
         for (site, mut harm) in rows {
             let ever = evers.get(&site);
             let [count, longest, total] = harm.kept.cells();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use vt_flight_recorder::{Event, Value};
+use vt_flight_recorder::{Event, Unit, Value};
 
 use super::View;
 use crate::table::{Cell, Table};
@@ -21,7 +21,7 @@ pub(super) struct Recording {
 const FACTS: [(&str, &str); 5] = [
     ("jdk.JVMInformation", ""),
     ("jdk.OSInformation", ""),
-    ("jdk.CPUInformation", ""),
+    ("jdk.CPUInformation", "processor "),
     ("jdk.ActiveRecording", "recording "),
     ("jdk.Shutdown", "dump "),
 ];
@@ -52,6 +52,7 @@ impl View for Recording {
                         text::moment(ns)
                     }
                     Some(ns) => text::span(ns),
+                    None if field.unit == Unit::Bytes => text::bytes(number.unsigned_abs()),
                     None => number.to_string(),
                 },
                 _ => continue,
@@ -61,8 +62,9 @@ impl View for Recording {
             } else {
                 &field.label
             };
-            self.facts
-                .insert(format!("{prefix}{}", label.to_lowercase()), shown);
+            let label = label.to_lowercase();
+            let label = label.strip_prefix(prefix).unwrap_or(&label);
+            self.facts.insert(format!("{prefix}{label}"), shown);
         }
     }
 

@@ -11,6 +11,8 @@ mod ours;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use foldhash::fast::RandomState;
+
 /// What kind of thing a type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -198,7 +200,7 @@ impl Type {
 #[derive(Debug)]
 pub(crate) struct Schema {
     types: Vec<&'static Type>,
-    ids: HashMap<&'static str, u64>,
+    ids: HashMap<&'static str, u64, RandomState>,
 }
 
 /// Ids 0 and 1 are the metadata's and the checkpoint's; a gap keeps dumps easy to read by eye.

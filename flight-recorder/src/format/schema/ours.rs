@@ -39,7 +39,7 @@ pub(super) const TYPES: &[Type] = &[
             Field::int("depth", "Pins Held"),
             Field::int("stranded", "Stranded Virtual Threads"),
             Field::nanos("strandedTime", "Stranded Time"),
-            Field::text("source", "Source"),
+            Field::key("source", "jdk.types.Symbol", "Source"),
             Field::long("spanId", "Span Id"),
             Field::text("span", "Span"),
         ],

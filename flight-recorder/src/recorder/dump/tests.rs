@@ -1,6 +1,7 @@
 //! Files as a whole: their chunks, their clock, and what killed processes leave.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io::Cursor;
 use std::time::SystemTime;
 
@@ -29,19 +30,22 @@ fn park(at: u64, thread: u64) -> Record {
 fn contents(records: Vec<Record>, anchor: clock::Anchor) -> Contents {
     Contents {
         anchor,
-        records,
+        records: Records::new(records),
         open: Vec::new(),
         open_spans: Vec::new(),
         sites: Vec::new(),
         holders: Vec::new(),
         lost: Vec::new(),
-        about: About::default(),
+        about: About {
+            max_size: u64::MAX,
+            ..About::default()
+        },
         carriers: Vec::new(),
     }
 }
 
 fn written(contents: &Contents) -> Vec<u8> {
-    let written = contents.write(Vec::new(), InProcess::default());
+    let written = contents.write(InProcess::default());
     written.expect("a vector takes every byte")
 }
 
@@ -71,7 +75,7 @@ fn what_killed_processes_left_goes_and_nothing_else() {
     make(&format!(".vt-flight-{own}-c.jfr.tmp"), 3_600);
     make("other.jfr.tmp", 3_600);
     let path = folder.path().join("new.jfr");
-    write_whole(&path, |mut out| out.write_all(b"whole")).expect("it is written");
+    write_whole(&path, b"whole").expect("it is written");
     let mut left: Vec<_> = std::fs::read_dir(folder.path())
         .expect("listable")
         .map(|entry| entry.expect("an entry").file_name().into_string())
@@ -132,6 +136,55 @@ fn the_jdk_counts(bytes: &[u8], parks: u64) {
     let line = text.lines().find(|line| line.contains("jdk.ThreadPark"));
     let count = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
     assert_eq!(count, Some(parks), "{text}");
+}
+
+#[test]
+fn what_a_dump_has_no_room_for_is_left_out_by_worth_and_counted() {
+    let parks = (0..50_000).map(|at| park(at * 10, at % 100));
+    let leaked = |at| {
+        let thread = ThreadRef {
+            id: at,
+            name: "worker".into(),
+        };
+        let event = Event::MonitorLeaked {
+            thread,
+            lock: Some("orders".into()),
+            pinned_at: None,
+        };
+        Record::Runtime(Recorded {
+            at: Timestamp(at),
+            event,
+        })
+    };
+    let records: Vec<_> = parks.chain((0..500).map(|at| leaked(at * 1_000))).collect();
+    let total = records.len() as u64;
+    let mut contents = contents(records, clock::Anchor::take());
+    let whole = written(&contents).len() as u64;
+    contents.about.max_size = whole / 4;
+    let bytes = contents.encode(InProcess::default);
+    let bytes = bytes.expect("a vector takes every byte");
+    assert!(
+        bytes.len() as u64 <= whole / 4,
+        "{} of {whole}",
+        bytes.len()
+    );
+    let (mut counts, mut lost) = (BTreeMap::new(), 0);
+    let mut reader = Reader::new(Cursor::new(&bytes)).expect("a recording");
+    while let Some(mut chunk) = reader.next_chunk().expect("readable") {
+        let count = |event: &crate::Event<'_>| {
+            *counts.entry(event.name().to_owned()).or_default() += 1_u64;
+            if event.name() == "vt.EventsDropped" {
+                assert_eq!(event.text("place").as_deref(), Some("dump"));
+                assert_eq!(event.text("class").as_deref(), Some("parks"));
+                lost += event.integer("count").unwrap_or(0).unsigned_abs();
+            }
+        };
+        chunk.each(count).expect("readable");
+    }
+    let (parks, leaks) = (counts["jdk.ThreadPark"], counts["vt.MonitorLeaked"]);
+    assert_eq!((leaks, parks + leaks + lost), (500, total));
+    // Nearly all of the room is used.
+    assert!(bytes.len() as u64 > whole / 4 * 3 / 4);
 }
 
 #[test]

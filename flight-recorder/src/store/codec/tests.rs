@@ -1,6 +1,12 @@
 //! Whatever is encoded is decoded as it was.
 
-use super::*;
+use std::time::Duration;
+
+use vt_runtime::event::{Event, Recorded, ThreadRef, Timestamp};
+
+use super::{Decoder, Encoder};
+use crate::store::segment::Tables;
+use crate::store::{ProgramRecord, Record};
 
 #[test]
 fn every_kind_of_record_survives_the_round_trip() {
@@ -20,6 +26,14 @@ fn every_kind_of_record_survives_the_round_trip() {
         text: "request".into(),
         fields: "path=/orders".into(),
     }));
+    // One that was given no name, and one that was given what another would be called.
+    for (id, name) in [(7, "vt-6"), (8, "vt-6")] {
+        let name = name.into();
+        let thread = ThreadRef { id, name };
+        let event = Event::VirtualThreadStart { thread, carrier: 1 };
+        let at = Timestamp(8);
+        records.push(Record::Runtime(Recorded { at, event }));
+    }
     let (mut bytes, mut tables) = (Vec::new(), Tables::default());
     for record in &records {
         Encoder::new(&mut bytes, &mut tables).record(record);
