@@ -113,6 +113,8 @@ pub(crate) struct Carrier {
     offers: Mutex<Offers>,
     open_pin: Mutex<Option<OpenPin>>,
     open_native: Mutex<Option<OpenNative>>,
+    /// A stack that the watchdog saw, and when the wait or call began which it is of.
+    seen: Mutex<(Timestamp, Vec<u64>)>,
 }
 
 impl Carrier {
@@ -140,6 +142,7 @@ impl Carrier {
             offers: Mutex::default(),
             open_pin: Mutex::default(),
             open_native: Mutex::default(),
+            seen: Mutex::default(),
         })
     }
 
@@ -267,6 +270,17 @@ impl Carrier {
 
     pub(crate) fn open_native(&self) -> Option<OpenNative> {
         *self.open_native.lock()
+    }
+
+    /// For the carrier to report at the end, where it cannot take the stack itself.
+    pub(crate) fn keep_seen(&self, start: Timestamp, stack: Vec<u64>) {
+        *self.seen.lock() = (start, stack);
+    }
+
+    /// The stack that was seen of the wait or call that began then; empty if none was.
+    pub(crate) fn take_seen(&self, start: Timestamp) -> Vec<u64> {
+        let (of, stack) = std::mem::take(&mut *self.seen.lock());
+        if of == start { stack } else { Vec::new() }
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) use pinned::Spell;
 pub(crate) use record::{Kind, Record, Waiting, of_os_thread};
 pub(crate) use recycle::let_go;
 pub use stack::walk;
-pub(crate) use stack::{capture as capture_stack, has_frame_pointers, test_frame_pointers};
+pub(crate) use stack::{at_end as stack_at_end, has_frame_pointers, test_frame_pointers};
 pub(crate) use word::{End, Place};
 
 use crate::carrier::Local;

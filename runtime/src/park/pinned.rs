@@ -101,7 +101,7 @@ impl Spell {
         if took < hub.threshold_ns() {
             return;
         }
-        let stack = super::stack::capture(hub.stack_depth());
+        let stack = super::stack::at_end(carrier.face(), waited.start, hub.stack_depth());
         hub.pinned(
             carrier.id(),
             &RawPinned {

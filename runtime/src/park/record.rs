@@ -49,7 +49,7 @@ pub(crate) struct Waiting {
     pub(crate) epoch: u64,
     /// [`crate::event::now`] at the beginning of the wait.
     pub(crate) since: u64,
-    /// The frame pointer of the frame that waits, which stays as it is until the wait has ended, and an address of its
+    /// The frame pointer of the frame that waits (in a build without, its stack pointer), which stays as it is until the wait has ended, and an address of its
     /// code; 0 if unknown.
     pub(crate) frame: (usize, usize),
 }

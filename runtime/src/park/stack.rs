@@ -8,8 +8,9 @@ use std::ops::Range;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::carrier::Carrier;
 use crate::continuation;
-use crate::event::MAX_STACK;
+use crate::event::{MAX_STACK, Timestamp};
 
 /// Whether this build keeps frame pointers, as far as a walk of our own frames could tell.
 static HAS_FRAME_POINTERS: AtomicBool = AtomicBool::new(false);
@@ -18,23 +19,41 @@ static HAS_FRAME_POINTERS: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Stack {
     frames: [u64; MAX_STACK],
     len: usize,
+    /// What is known of it where nothing could be walked.
+    seen: Vec<u64>,
 }
 
 impl std::ops::Deref for Stack {
     type Target = [u64];
 
     fn deref(&self) -> &[u64] {
-        &self.frames[..self.len]
+        if self.len == 0 {
+            &self.seen
+        } else {
+            &self.frames[..self.len]
+        }
     }
+}
+
+/// The stack of a pinned wait or a declared call that began at `start` and has just ended: the calling thread's, or, where that
+/// cannot be walked, what the watchdog saw of it meanwhile.
+#[inline]
+pub(crate) fn at_end(carrier: &Carrier, start: Timestamp, depth: usize) -> Stack {
+    let mut stack = capture(depth);
+    if stack.len == 0 {
+        stack.seen = carrier.take_seen(start);
+    }
+    stack
 }
 
 /// Walks the calling virtual thread's stack, at most `depth` frames. Empty on a plain OS thread, and where the build keeps
 /// no frame pointers.
 #[inline(never)]
-pub(crate) fn capture(depth: usize) -> Stack {
+fn capture(depth: usize) -> Stack {
     let mut stack = Stack {
         frames: [0; MAX_STACK],
         len: 0,
+        seen: Vec::new(),
     };
     if let Some(bounds) = continuation::stack_bounds()
         && has_frame_pointers()
@@ -45,8 +64,8 @@ pub(crate) fn capture(depth: usize) -> Stack {
     stack
 }
 
-/// Can stacks be walked by frame pointers? If not, events have places in source only: a walk of frames that do not keep
-/// them can skip some, and then an innocent line would be blamed.
+/// Can stacks be walked by frame pointers? If not, only the watchdog can tell them, by the compilers' tables: a walk of frames
+/// that do not keep them can skip some, and then an innocent line would be blamed.
 pub(crate) fn has_frame_pointers() -> bool {
     HAS_FRAME_POINTERS.load(Ordering::Relaxed)
 }
@@ -124,7 +143,8 @@ fn walk_within(bounds: Range<usize>, into: &mut [u64]) -> usize {
     len
 }
 
-/// Where the function this is inlined into stands: its frame pointer, and an address of its code.
+/// Where the function this is inlined into stands: its frame pointer, or its stack pointer in a build without, and an address
+/// of its code.
 #[inline(always)]
 pub(super) fn here() -> (usize, usize) {
     let address: usize;
@@ -140,7 +160,31 @@ pub(super) fn here() -> (usize, usize) {
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let address = 0;
-    (frame_pointer(), address)
+    let frame = if has_frame_pointers() {
+        frame_pointer()
+    } else {
+        stack_pointer()
+    };
+    (frame, address)
+}
+
+/// The stack pointer of the function this is inlined into.
+#[inline(always)]
+fn stack_pointer() -> usize {
+    let pointer: usize;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: copies a register.
+    unsafe {
+        std::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: copies a register.
+    unsafe {
+        std::arch::asm!("mov {}, sp", out(reg) pointer, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let pointer = 0;
+    pointer
 }
 
 /// The frame pointer of the function this is inlined into.

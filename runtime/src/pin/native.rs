@@ -171,7 +171,7 @@ impl Region {
         if blocked < threshold {
             return;
         }
-        let stack = crate::park::capture_stack(hub.stack_depth());
+        let stack = crate::park::stack_at_end(carrier.face(), self.start, hub.stack_depth());
         hub.pinned(
             carrier.id(),
             &RawPinned {

@@ -2,13 +2,15 @@
 //!
 //! The door announces the frame pointer of the frame that waits. From there the saved frame pointers are followed
 //! within the thread's stack, read through `/proc/self/mem`: a thread that goes on, ends and gives its stack back
-//! meanwhile costs a wrong or a short read, never a fault, and what was read of it is thrown away.
+//! meanwhile costs a wrong or a short read, never a fault, and what was read of it is thrown away. In a build without frame
+//! pointers it is the stack pointer, and the compilers' tables lead on from there.
 
 use std::fs::File;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::park::{Record, has_frame_pointers};
+use crate::watchdog;
 
 /// Frames kept at most, as the JDK's default.
 const DEPTH: usize = 64;
@@ -21,9 +23,7 @@ pub(crate) struct Stacks(Option<File>);
 
 impl Stacks {
     pub(crate) fn open() -> Self {
-        // Without frame pointers a chain of something else would be followed.
-        let can = has_frame_pointers();
-        Self(can.then(|| File::open("/proc/self/mem").ok()).flatten())
+        Self(File::open("/proc/self/mem").ok())
     }
 
     /// The return addresses of a thread that waits, innermost first; empty where it does not, or nothing can be told.
@@ -36,9 +36,14 @@ impl Stacks {
             return Vec::new();
         };
         let (frame, address) = waiting.frame;
-        let words = read(memory, frame, bounds.end.min(frame + WINDOW));
-        let mut addresses = follow(&words, frame, &bounds);
-        addresses.insert(0, address as u64);
+        let addresses = if has_frame_pointers() {
+            let words = read(memory, frame, bounds.end.min(frame + WINDOW));
+            let mut addresses = follow(&words, frame, &bounds);
+            addresses.insert(0, address as u64);
+            addresses
+        } else {
+            watchdog::stack_from(&bounds, (address as u64, frame as u64), DEPTH)
+        };
         // While the same wait lasts nothing above its frame changes.
         match record.waiting() {
             Some(still) if still.epoch == waiting.epoch => addresses,

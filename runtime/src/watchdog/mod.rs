@@ -29,12 +29,13 @@ use self::deadlock::Suspicions;
 use self::everywhere::Standstill;
 use self::sample::{Stay, Watch};
 use crate::carrier::{Carrier, Role, Status};
-use crate::event::{self, CarrierState};
+use crate::event::{self, CarrierState, Timestamp};
 use crate::primitive::{Bell, Ordering};
 use crate::runtime::Shared;
 
 pub(crate) use self::attribution::{by_carrier, by_site};
 pub(crate) use self::report::open as open_pins;
+pub(crate) use self::stack::from as stack_from;
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
 const LONGEST_PERIOD: Duration = Duration::from_millis(100);
@@ -51,7 +52,7 @@ const LEAST_LIVE: u64 = 200_000_000;
 const STACKS_KEPT: u64 = 1_000_000_000;
 
 /// A carrier in a futex for this long may be waiting for one of its own threads.
-const LEAST_SELF_LOCK: u64 = 500_000_000;
+const LEAST_SELF_LOCK: u64 = 400_000_000;
 
 /// Where carriers find their watchdog.
 #[derive(Default)]
@@ -252,9 +253,12 @@ fn look_at_stay(
     let thread = watch.thread();
     match carrier.status() {
         Status::Pinned => {
-            let open = carrier
-                .open_pin()
-                .filter(|open| now.saturating_sub(open.start.0) >= live_from);
+            let open = carrier.open_pin();
+            if let Some(open) = &open {
+                let elapsed = now.saturating_sub(open.start.0);
+                keep_stack(shared, carrier, watch, stay, (open.start, elapsed));
+            }
+            let open = open.filter(|open| now.saturating_sub(open.start.0) >= live_from);
             if let Some(open) = open.filter(|_| !stay.pin_reported) {
                 stay.pin_reported = true;
                 let stack = report::stack_of(shared, open.record.id, watch, watch.call());
@@ -263,9 +267,12 @@ fn look_at_stay(
         }
         Status::Native => {
             carrier.revoke_offers();
-            let call = carrier
-                .open_native()
-                .filter(|call| now.saturating_sub(call.start.0) >= live_from);
+            let call = carrier.open_native();
+            if let Some(call) = &call {
+                let elapsed = now.saturating_sub(call.start.0);
+                keep_stack(shared, carrier, watch, stay, (call.start, elapsed));
+            }
+            let call = call.filter(|call| now.saturating_sub(call.start.0) >= live_from);
             if let Some(call) = call.filter(|_| !stay.pin_reported) {
                 stay.pin_reported = true;
                 let stack = report::stack_of(shared, thread, watch, watch.call());
@@ -278,6 +285,25 @@ fn look_at_stay(
             look_at_undeclared(shared, carrier, watch, stay, (threshold, live_from), now);
         }
         Status::Idle | Status::Gone => {}
+    }
+}
+
+/// Takes the stack of a pinned wait or a declared call that will be reported at its end, where the carrier cannot.
+fn keep_stack(
+    shared: &Arc<Shared>,
+    carrier: &Carrier,
+    watch: &Watch,
+    stay: &mut Stay,
+    (start, elapsed): (Timestamp, u64),
+) {
+    let is_wanted = !crate::park::has_frame_pointers() && stay.kept != start;
+    // It may well reach the threshold.
+    if is_wanted && elapsed >= shared.hub.threshold_ns() / 2 {
+        let stack = report::stack_of(shared, watch.thread(), watch, watch.call());
+        if !stack.is_empty() {
+            stay.kept = start;
+            carrier.keep_seen(start, stack);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::procfs::{Probe, Syscall, Times};
 use crate::carrier::{Carrier, Status};
-use crate::event::CarrierState;
+use crate::event::{CarrierState, Timestamp};
 use crate::primitive::Ordering;
 
 /// What the watchdog remembers of one carrier between two looks.
@@ -30,6 +30,8 @@ pub(super) struct Stay {
     pub(super) block: Option<Block>,
     pub(super) stall_reported: bool,
     pub(super) pin_reported: bool,
+    /// When the wait or call began whose stack was kept for its end.
+    pub(super) kept: Timestamp,
     /// Its blocking was seen to end at this look.
     pub(super) ended: Option<Block>,
     /// What it did since the look before.
@@ -168,6 +170,7 @@ impl Stay {
             state: CarrierState::Unknown,
             stall_reported: false,
             pin_reported: false,
+            kept: Timestamp::default(),
         }
     }
 

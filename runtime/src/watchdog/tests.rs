@@ -93,6 +93,71 @@ fn without_the_system_call_blocking_is_told_but_not_named() {
     );
 }
 
+/// Waits pinned for long enough that the watchdog has looked, where it must.
+#[inline(never)]
+fn waits_pinned() {
+    let is_walked = crate::park::has_frame_pointers();
+    let long = if is_walked {
+        Duration::from_millis(1)
+    } else {
+        BLOCKED
+    };
+    crate::pinned::critical("here", || crate::thread::sleep(long));
+    std::hint::black_box(());
+}
+
+/// With frame pointers the carrier takes the stack itself; without, the watchdog sees it while the wait lasts.
+#[test]
+fn a_pinned_wait_has_its_stack_in_any_build() {
+    let runtime = runtime(Path::new("/proc"));
+    let mut events = runtime.event_reader();
+    runtime.run(waits_pinned);
+    let mut names = Vec::new();
+    events.drain(|recorded| {
+        if let Event::VirtualThreadPinned(pin) = recorded.event {
+            let frames = crate::event::symbolize(&pin.stack);
+            names.extend(frames.into_iter().map(|frame| frame.function));
+        }
+    });
+    assert!(
+        names.iter().any(|name| name.ends_with("waits_pinned")),
+        "{names:#?}"
+    );
+}
+
+/// Waits unmounted until it is woken.
+#[inline(never)]
+fn waits_unmounted() {
+    crate::thread::park();
+    // Something to do afterwards, or there would be no frame to come back to.
+    std::hint::black_box(());
+}
+
+#[test]
+fn a_waiting_thread_has_its_stack_in_any_build() {
+    let runtime = runtime(Path::new("/proc"));
+    let waiting = runtime.spawn(waits_unmounted);
+    let limit = Instant::now() + Duration::from_secs(60);
+    let names = loop {
+        let dump = runtime.thread_dump();
+        if let Some(info) = dump.iter().find(|info| !info.stack.is_empty()) {
+            let frames = crate::event::symbolize(&info.stack);
+            break frames
+                .into_iter()
+                .map(|frame| frame.function)
+                .collect::<Vec<_>>();
+        }
+        assert!(Instant::now() < limit, "it waits, without a stack");
+        std::thread::yield_now();
+    };
+    waiting.thread().unpark();
+    waiting.join().expect("no panic");
+    assert!(
+        names.iter().any(|name| name.ends_with("waits_unmounted")),
+        "{names:#?}"
+    );
+}
+
 #[test]
 fn a_flush_counts_what_its_own_thread_did_as_ended() {
     let runtime = runtime(Path::new("/proc"));

@@ -39,15 +39,16 @@ static PROCESS: LazyLock<Mutex<Process>> = LazyLock::new(Mutex::default);
 /// The stack of a thread whose frames lie within `bounds` and which sits in `call`, innermost first, `depth` frames at
 /// most; only the program counter where no more can be told.
 pub(super) fn of_blocked(bounds: &Range<usize>, call: &Syscall, depth: usize) -> Vec<u64> {
+    from(bounds, (call.program_counter, call.stack_pointer), depth)
+}
+
+/// The stack of a thread that stands at that program counter with that stack pointer.
+pub(crate) fn from(bounds: &Range<usize>, (pc, sp): (u64, u64), depth: usize) -> Vec<u64> {
     let bounds = bounds.start as u64..bounds.end as u64;
-    let innermost = Registers {
-        pc: call.program_counter,
-        sp: call.stack_pointer,
-        fp: None,
-    };
+    let innermost = Registers { pc, sp, fp: None };
     // Opened anew: a process that was forked has other memory.
     let Ok(memory) = File::open("/proc/self/mem") else {
-        return vec![call.program_counter];
+        return vec![pc];
     };
     let mut process = PROCESS.lock();
     let mut code = Running {
