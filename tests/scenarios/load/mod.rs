@@ -149,13 +149,18 @@ impl Report {
 
     /// One line for people.
     pub(crate) fn line(&self) -> String {
+        // A server that answers at once is told by its microseconds.
+        let short = |millis: f64| match millis {
+            long if long >= 10.0 => format!("{long:.1}"),
+            short => format!("{short:.3}"),
+        };
         format!(
-            "{:.0}/s, mean {:.1} p50 {:.1} p95 {:.1} p99 {:.1} ms, {} errors ({:.2} %), {} MiB, {} OS threads",
+            "{:.0}/s, mean {} p50 {} p95 {} p99 {} ms, {} errors ({:.2} %), {} MiB, {} OS threads",
             self.rate(),
-            self.mean(),
-            self.percentile(50.0),
-            self.percentile(95.0),
-            self.percentile(99.0),
+            short(self.mean()),
+            short(self.percentile(50.0)),
+            short(self.percentile(95.0)),
+            short(self.percentile(99.0)),
             self.errors(),
             self.error_rate(),
             self.usage.rss_kib.div_ceil(1024),

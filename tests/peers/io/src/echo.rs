@@ -104,12 +104,18 @@ fn round(contestant: &str, workload: &str, span: Duration) -> io::Result<Report>
     } else {
         Duration::ZERO
     };
+    // Not all at once: a queue of connections that is full for a moment makes its clients wait for a second, which is no
+    // figure of the server's.
     let warm_up = Duration::from_secs(1);
+    let stage = |over| Stage {
+        users: CONNECTIONS,
+        over,
+    };
     let plan = Plan {
         target,
         exchange,
         pace: Pace::Closed { expected },
-        stages: Stage::steady(CONNECTIONS, warm_up + span),
+        stages: vec![stage(warm_up / 2), stage(warm_up / 2 + span)],
         warm_up,
         timeout: Duration::from_secs(20),
         server: Some(server.id()),
