@@ -293,7 +293,8 @@ fn names_are_looked_up_without_the_carrier() {
             drop(stream.expect("one of its addresses answers"));
         });
         server.join().expect("no panic");
-        assert!(runtime.metrics().offload.finished >= 2);
+        // A job counts as finished a moment after its owner has its result.
+        super::until(|| runtime.metrics().offload.finished >= 2);
     });
 }
 
