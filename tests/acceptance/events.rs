@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Metadata, Subscriber};
-use vt_runtime::event::{self, Event, EventClass};
+use vt_runtime::event::{self, Event, EventClass, PinSource};
 use vt_runtime::sync::{Monitor, ReentrantLock};
 use vt_runtime::{Runtime, Stacks, pinned, thread};
 use vt_tests::{BACKENDS, Capture, Deadline, Gate, T};
@@ -61,12 +61,13 @@ fn meddled_with(
     (runtime.expect("carriers start"), capture)
 }
 
-/// Pins received, and pins reported as dropped.
+/// Waits while pinned that were received, and pins reported as dropped. On a busy machine the watchdog may see a lock of the
+/// C library or of std being waited for as well; that is no wait of ours.
 fn count(events: &[Event]) -> (u64, u64) {
     events
         .iter()
         .fold((0, 0), |(seen, dropped), event| match event {
-            Event::VirtualThreadPinned(_) => (seen + 1, dropped),
+            Event::VirtualThreadPinned(pin) if pin.source == PinSource::Wait => (seen + 1, dropped),
             Event::EventsDropped {
                 class: EventClass::Pins,
                 count,
@@ -119,7 +120,9 @@ fn oc_13_the_detector_cannot_hang_the_program() {
         let (seen, dropped) = count(&events);
         assert_eq!(seen + dropped, SLEEPERS, "{events:?}");
         for event in &events {
-            if let Event::VirtualThreadPinned(pinned) = event {
+            if let Event::VirtualThreadPinned(pinned) = event
+                && pinned.source == PinSource::Wait
+            {
                 assert_eq!(pinned.operation, event::Operation::Sleep, "{event:?}");
             }
         }

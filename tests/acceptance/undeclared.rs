@@ -67,7 +67,7 @@ fn blocked(block: impl FnOnce() + Send + 'static) -> Pinned {
     let (builder, capture) = builder(BACKENDS[0], 1);
     let runtime = builder.build().expect("carriers start");
     runtime.spawn(block).join().expect("no panic");
-    let pins = capture.pinned(&runtime);
+    let pins = capture.pinned_or_sampled(&runtime);
     let [pin] = &pins[..] else {
         panic!("one pin: {pins:?}")
     };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Metadata, Subscriber};
 use vt_runtime::Runtime;
-use vt_runtime::event::{self, Event, Pinned, Place};
+use vt_runtime::event::{self, Event, PinSource, Pinned, Place};
 
 /// A subscriber that keeps every event of the runtime it is given to.
 #[derive(Clone, Default)]
@@ -40,9 +40,18 @@ impl Capture {
             .clone()
     }
 
-    /// The pinned waits among them.
+    /// The pinned waits and declared calls among them. What the watchdog saw is not: on a busy machine that can be a lock of std's
+    /// or of a library whose owner was kept from its core, which no test can foresee.
     #[must_use]
     pub fn pinned(&self, runtime: &Runtime) -> Vec<Pinned> {
+        let mut pins = self.pinned_or_sampled(runtime);
+        pins.retain(|pin| pin.source != PinSource::Sampled);
+        pins
+    }
+
+    /// Every pin among them, undeclared blocking too.
+    #[must_use]
+    pub fn pinned_or_sampled(&self, runtime: &Runtime) -> Vec<Pinned> {
         let pinned = |event| match event {
             Event::VirtualThreadPinned(pinned) => Some(pinned),
             _ => None,

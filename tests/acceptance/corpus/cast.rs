@@ -313,13 +313,16 @@ pub(crate) fn stage(act: Act, time: Duration, others: &Runtime) -> (Part, Releas
                 Box::new(move || drop(OsStream::connect(address).expect("it listens"))),
             )
         }
-        Act::Offload => (
-            Box::new(move || {
-                blocking(move || std::thread::park_timeout(time));
-                line!() - 1
-            }),
-            nothing(),
-        ),
+        Act::Offload => {
+            let (ends, ended) = std::sync::mpsc::channel::<()>();
+            (
+                Box::new(move || {
+                    blocking(move || ended.recv().expect("the stage hand says so"));
+                    line!() - 1
+                }),
+                Box::new(move || ends.send(()).expect("it waits")),
+            )
+        }
         Act::Future => {
             let waker = leaked(std::sync::Mutex::new(None));
             let mut asked = false;

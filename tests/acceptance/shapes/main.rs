@@ -233,7 +233,7 @@ fn waits_of(runtime: &vt_runtime::Runtime, capture: &Capture, shape: Shape) -> (
     capture.clear();
     let thread = threads::Builder::new().carrier(0).spawn_in(runtime, shape);
     let line = thread.expect("spawned").join().expect("no panic");
-    let mut pins = capture.pinned(runtime);
+    let mut pins = capture.pinned_or_sampled(runtime);
     pins.retain(|pin| pin.carrier == 0);
     (line, pins)
 }
