@@ -1,7 +1,7 @@
 //! Declared foreign calls, as the acceptance cases state them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use vt_runtime::event::{CarrierState, Event, Operation, PinReason, Pinned};
@@ -18,10 +18,32 @@ fn states(events: &[Event], label: &str) -> Vec<CarrierState> {
     events.iter().filter_map(state).collect()
 }
 
+/// OS threads that take all the processor time they get, until this is dropped.
+struct Hogs(Arc<AtomicBool>);
+
+impl Hogs {
+    fn new(count: usize) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        for _ in 0..count {
+            let stop = Arc::clone(&stop);
+            let hog = move || while !stop.load(Ordering::Relaxed) {};
+            std::thread::Builder::new().spawn(hog).expect("a thread");
+        }
+        Self(stop)
+    }
+}
+
+impl Drop for Hogs {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 #[test]
 fn oc_10_a_native_call_is_told_blocked_or_computing() {
     let _deadline = Deadline::standard();
-    for stacks in BACKENDS {
+    for (stacks, hogs) in BACKENDS.into_iter().zip([0, 4]) {
+        let _hogs = Hogs::new(hogs);
         let (builder, capture) = vt_tests::builder(stacks, 2);
         let runtime = builder
             .pin_threshold(Duration::from_millis(20))

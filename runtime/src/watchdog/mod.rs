@@ -35,7 +35,7 @@ use crate::runtime::Shared;
 
 pub(crate) use self::attribution::{by_carrier, by_site};
 pub(crate) use self::report::open as open_pins;
-pub(crate) use self::stack::from as stack_from;
+pub(crate) use self::stack::{from as stack_from, is_return};
 
 const SHORTEST_PERIOD: Duration = Duration::from_millis(5);
 const LONGEST_PERIOD: Duration = Duration::from_millis(100);

@@ -2,6 +2,9 @@
 //!
 //! The application's line is the first frame whose file is neither std's, nor a dependency's, nor ours.
 //!
+//! A stack that was walked by frame pointers ends at the first address that follows no call: foreign code in between may keep
+//! anything in that register, and what it leads to are no frames.
+//!
 //! Naming an address loads the program's debug information, which takes tens of milliseconds the first time.
 
 use std::collections::HashMap;
@@ -11,6 +14,7 @@ use std::sync::{LazyLock, OnceLock};
 use parking_lot::Mutex;
 
 use crate::event::{Place, UNKNOWN};
+use crate::watchdog::is_return;
 
 /// Parts of the paths of files that are not the application's: std's as the compiler's makers built it, dependencies
 /// from a registry, and the runtime's own.
@@ -29,7 +33,16 @@ const OWN_SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/");
 const REMEMBERED: usize = 16 * 1024;
 
 /// What addresses were found to be, since the same few lines pin again and again. Never held while one is named.
-static KNOWN: LazyLock<Mutex<HashMap<usize, Option<Place>>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<usize, Known>>> = LazyLock::new(Mutex::default);
+
+/// What is known of an address.
+#[derive(Clone, Default)]
+struct Known {
+    /// A call may return to it.
+    is_return: bool,
+    /// The application's line there.
+    place: Option<Place>,
+}
 
 /// The application's line on the `stack` of an event: the first place, from the innermost frame on, that is neither std's, nor
 /// a dependency's, nor the runtime's. `None` without debug information.
@@ -43,22 +56,34 @@ pub fn application_line(stack: &[u64]) -> Option<Place> {
 
 /// [`application_line`].
 pub(crate) fn of_application(stack: &[u64]) -> Option<Place> {
-    stack.iter().enumerate().find_map(|(index, &address)| {
+    for (index, &address) in stack.iter().enumerate() {
+        let address = usize::try_from(address).ok()?;
         // A return address points behind its call, perhaps at the next line; the innermost one is no return address.
-        let address = usize::try_from(address)
-            .ok()?
-            .checked_sub(usize::from(index > 0))?;
-        if let Some(known) = KNOWN.lock().get(&address) {
-            return known.clone();
+        let found = known(address.checked_sub(usize::from(index > 0))?);
+        if index > 0 && !found.is_return {
+            return None;
         }
-        let place = name(address);
-        let mut known = KNOWN.lock();
-        if known.len() >= REMEMBERED {
-            known.clear();
+        if found.place.is_some() {
+            return found.place;
         }
-        known.insert(address, place.clone());
-        place
-    })
+    }
+    None
+}
+
+fn known(address: usize) -> Known {
+    if let Some(known) = KNOWN.lock().get(&address) {
+        return known.clone();
+    }
+    let found = Known {
+        is_return: is_return(address as u64 + 1),
+        place: name(address),
+    };
+    let mut known = KNOWN.lock();
+    if known.len() >= REMEMBERED {
+        known.clear();
+    }
+    known.insert(address, found.clone());
+    found
 }
 
 /// Was the call at the end of `stack` made by the runtime for itself: does a frame of ours come before any of the
@@ -173,6 +198,9 @@ pub struct Frame {
 pub fn symbolize(stack: &[u64]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for (index, &address) in stack.iter().enumerate() {
+        if index > 0 && !is_return(address) {
+            break;
+        }
         let address = usize::try_from(address)
             .unwrap_or(0)
             .saturating_sub(usize::from(index > 0));
@@ -221,6 +249,19 @@ mod tests {
             frames.iter().all(|frame| !frame.is_application),
             "{frames:?}"
         );
+    }
+
+    #[test]
+    fn a_stack_ends_at_what_follows_no_call() {
+        static NOTHING: [u8; 16] = [0; 16];
+        let function = is_application as fn(&Path) -> bool as usize as u64 + 1;
+        let data = (&raw const NOTHING[8]).addr() as u64;
+        if cfg!(target_arch = "x86_64") {
+            assert_eq!(
+                symbolize(&[function, data, function]),
+                symbolize(&[function])
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Is an address one that a call returns to, and does that call lead to a certain function?
 
 use super::Code;
+use super::modules::Read;
 
 /// The longest call: an indirect one with a number of four bytes and a prefix.
 const LONGEST: u64 = 7;
@@ -20,13 +21,13 @@ enum Target {
 }
 
 /// Does a call end right before this address? Yes where calls cannot be told.
-pub(super) fn is_return(code: &impl Code, address: u64) -> bool {
-    !cfg!(target_arch = "x86_64") || calls(code, address).next().is_some()
+pub(super) fn follows_a_call(read: &impl Read, address: u64) -> bool {
+    !cfg!(target_arch = "x86_64") || calls(read, address).next().is_some()
 }
 
 /// May the call that returns to this address have led to the function that begins there?
 pub(super) fn leads_to(code: &mut impl Code, address: u64, function: u64) -> bool {
-    let calls: Vec<_> = calls(code, address).collect();
+    let calls: Vec<_> = calls(&|at, into: &mut [u8]| code.read(at, into), address).collect();
     for call in &calls {
         // The bytes of another call may look like a direct one, but hardly one that leads to a function's beginning.
         if let Some(target) = place(code, *call).filter(|target| is_function(code, *target)) {
@@ -38,15 +39,9 @@ pub(super) fn leads_to(code: &mut impl Code, address: u64, function: u64) -> boo
 
 /// What the bytes before the address can be read as: near and direct (`E8` and four bytes), or indirect (`FF` with 2 in the
 /// middle of the next byte, which is followed by at most five more).
-fn calls<C: Code>(code: &C, address: u64) -> impl Iterator<Item = Target> + use<C> {
-    let mut bytes = [0; LONGEST as usize];
+fn calls<R: Read>(read: &R, address: u64) -> impl Iterator<Item = Target> + use<R> {
     let from = address.wrapping_sub(LONGEST);
-    let is_read = code.read(from, &mut bytes) == bytes.len();
-    let bytes = if is_read {
-        bytes
-    } else {
-        [0; LONGEST as usize]
-    };
+    let bytes: [u8; LONGEST as usize] = read.exactly(from).unwrap_or_default();
     let [_, second, third, last @ ..] = bytes;
     let to = address.wrapping_add_signed(i32::from_le_bytes(last).into());
     let direct = (third == 0xe8).then_some(Target::At(to));
@@ -121,6 +116,10 @@ mod tests {
 
     const CALLER: u64 = 0x5000;
 
+    fn follows(image: &Image, address: u64) -> bool {
+        follows_a_call(&|at, into: &mut [u8]| image.read(at, into), address)
+    }
+
     /// Code whose bytes end right before [`CALLER`].
     fn before(bytes: &[u8]) -> Image {
         Image::default().with_code(CALLER - bytes.len() as u64, bytes)
@@ -129,21 +128,15 @@ mod tests {
     #[test]
     fn what_follows_no_call_is_no_return_address() {
         // call +0x10; call rax; call [rip + 0x20]; pop rbp, return and padding.
-        assert!(is_return(
-            &before(&[0x90, 0x90, 0xe8, 0x10, 0, 0, 0]),
-            CALLER
-        ));
-        assert!(is_return(
+        assert!(follows(&before(&[0x90, 0x90, 0xe8, 0x10, 0, 0, 0]), CALLER));
+        assert!(follows(
             &before(&[0x90, 0x90, 0x90, 0x90, 0x90, 0xff, 0xd0]),
             CALLER
         ));
-        assert!(is_return(
-            &before(&[0x90, 0xff, 0x15, 0x20, 0, 0, 0]),
-            CALLER
-        ));
+        assert!(follows(&before(&[0x90, 0xff, 0x15, 0x20, 0, 0, 0]), CALLER));
         let none = [0x5d, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0xcc];
-        assert!(!is_return(&before(&none), CALLER));
-        assert!(!is_return(&Image::default(), CALLER));
+        assert!(!follows(&before(&none), CALLER));
+        assert!(!follows(&Image::default(), CALLER));
     }
 
     #[test]

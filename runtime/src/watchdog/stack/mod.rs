@@ -58,6 +58,15 @@ pub(crate) fn from(bounds: &Range<usize>, (pc, sp): (u64, u64), depth: usize) ->
     unwind(&mut code, innermost, &bounds, depth)
 }
 
+/// May a call return to that address? Yes where that cannot be told.
+pub(crate) fn is_return(address: u64) -> bool {
+    let Ok(memory) = File::open("/proc/self/mem") else {
+        return true;
+    };
+    let code = |at: u64, into: &mut [u8]| rustix::io::pread(&memory, into, at).unwrap_or(0);
+    link::follows_a_call(&code, address)
+}
+
 /// Memory, and what compilers said about the code in it.
 trait Code {
     /// Fills `into` from that address on; how many bytes could be read.
@@ -117,7 +126,7 @@ fn caller(code: &mut impl Code, at: Registers, is_innermost: bool) -> Option<Reg
         return None;
     }
     let pc = code.word(base.checked_add_signed(rule.return_address)?)?;
-    if !link::is_return(code, pc) {
+    if !link::follows_a_call(&|at, into: &mut [u8]| code.read(at, into), pc) {
         return None;
     }
     let fp = match rule.frame_pointer {
