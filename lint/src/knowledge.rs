@@ -17,6 +17,7 @@
 //! | | `tells_virtual` | says whether the caller is a virtual thread |
 //! | parameter | `later`, `lazy`, `os_thread`, `offload`, `vthread`, `coroutine`, `future` | who runs the closure; without one it runs now |
 //! | | `takes` | moves the value out of the place, leaving another |
+//! | | `stays` | the value stays in the receiver, or in the place that the first argument points to |
 //! | | `released` | a guard that is unlocked meanwhile |
 //! | | `drops` | the value is dropped now |
 //! | type | `guard`, `guard(aware)`, `guard(stream)` | a lock guard: of a monitor, park-aware, of an output stream |

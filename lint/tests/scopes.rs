@@ -1,7 +1,11 @@
 //! Drop scopes as rustc compiles them against drop scopes as the lint sees them.
 //!
 //! `scopes/both.rs` is a program that says at each call of `b` whether a lock is held then, and `b` blocks. The lint
-//! must report exactly the calls at which the running program says so, in both editions.
+//! must report exactly the calls at which the running program says so, in both editions. So must it for programs made
+//! at random (`scopes/random`); `VT_SCOPES_PROGRAMS` says how many, from the seed `VT_SCOPES_SEED` on.
+
+#[path = "scopes/random/mod.rs"]
+mod random;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -49,13 +53,11 @@ fn program(edition: Edition) -> String {
 
 /// Lines at which the program says held, and lines at which it says free.
 fn run(text: &str, edition: Edition) -> (BTreeSet<u32>, BTreeSet<u32>) {
-    let directory = std::env::temp_dir().join(format!(
-        "vt-lint-scopes-{}-{}",
-        edition.name(),
-        std::process::id()
-    ));
-    std::fs::create_dir_all(&directory).expect("a scratch folder");
-    let (source, binary) = (directory.join("scopes.rs"), directory.join("scopes"));
+    let directory = tempfile::tempdir().expect("a scratch folder");
+    let (source, binary) = (
+        directory.path().join("scopes.rs"),
+        directory.path().join("scopes"),
+    );
     std::fs::write(&source, text).expect("the program is written");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let built = Command::new(rustc)
@@ -83,7 +85,6 @@ fn run(text: &str, edition: Edition) -> (BTreeSet<u32>, BTreeSet<u32>) {
         "the program ends well: {}",
         String::from_utf8_lossy(&ran.stderr)
     );
-    std::fs::remove_dir_all(&directory).expect("the scratch folder goes");
     let (mut held, mut free) = (BTreeSet::new(), BTreeSet::new());
     for line in String::from_utf8_lossy(&ran.stdout).lines() {
         let Some((number, state)) = line.split_once(' ') else {
@@ -126,20 +127,19 @@ fn lint(text: &str, edition: Edition) -> BTreeSet<u32> {
     let guards = report
         .findings
         .iter()
-        .filter(|finding| finding.rule.name().starts_with("blocking-in-guard"));
+        .filter(|finding| finding.rule.name().contains("-in-guard"));
     guards.map(|finding| finding.primary.start.line).collect()
 }
 
-fn compare(edition: Edition) {
-    let text = program(edition);
-    let (held, free) = run(&text, edition);
+fn compare(text: &str, edition: Edition) {
+    let (held, free) = run(text, edition);
     assert!(
         held.len() > 40 && free.len() > 40,
         "the program says something: {} {}",
         held.len(),
         free.len()
     );
-    let found = lint(&text, edition);
+    let found = lint(text, edition);
     let show = |lines: Vec<&u32>| -> String {
         lines
             .iter()
@@ -158,19 +158,36 @@ fn compare(edition: Edition) {
             .filter(|line| !held.contains(line))
             .collect(),
     );
-    assert!(
-        missed.is_empty() && wrong.is_empty(),
-        "edition {}\nheld, not reported:\n{missed}free, reported:\n{wrong}",
-        edition.name()
+    if missed.is_empty() && wrong.is_empty() {
+        return;
+    }
+    let kept = std::env::temp_dir().join(format!("vt-lint-scopes-{}.rs", edition.name()));
+    std::fs::write(&kept, text).expect("the program is kept");
+    panic!(
+        "edition {}, {}\nheld, not reported:\n{missed}free, reported:\n{wrong}",
+        edition.name(),
+        kept.display()
     );
 }
 
 #[test]
 fn scopes_are_those_of_edition_2021() {
-    compare(Edition::E2021);
+    compare(&program(Edition::E2021), Edition::E2021);
 }
 
 #[test]
 fn scopes_are_those_of_edition_2024() {
-    compare(Edition::E2024);
+    compare(&program(Edition::E2024), Edition::E2024);
+}
+
+#[test]
+fn scopes_of_random_programs_are_those_of_their_edition() {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let first = number("VT_SCOPES_SEED").unwrap_or(1);
+    for seed in first..first + number("VT_SCOPES_PROGRAMS").unwrap_or(1) {
+        for (edition, chains) in [(Edition::E2021, false), (Edition::E2024, true)] {
+            // Each function has a seed of its own.
+            compare(&random::program(seed * 1_000, 50, chains), edition);
+        }
+    }
 }

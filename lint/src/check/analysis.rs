@@ -65,6 +65,7 @@ fn stages(input: &Input<'_>, config: &Config) -> Analysis {
     let names = Names::build(&index);
     let mut model = Model::build(index, names, &knowledge);
     model.configured = super::locks::configured(&model, &config.locks);
+    super::locks::reveal_hidden(&mut model, &files);
     let model = model;
     let (parts, calls) = walk(&model, &files);
     let graph = Graph::build(&model, parts, config);
@@ -74,7 +75,7 @@ fn stages(input: &Input<'_>, config: &Config) -> Analysis {
     };
     let mut seen = HashSet::new();
     for file in &files[..of_input] {
-        summarize(file, &mut seen, &mut analysis);
+        summarize(file, &files, &mut seen, &mut analysis);
     }
     name_functions(&graph, &files, &mut analysis.suppressions);
     analysis.statistics.crates = input.crates.len();
@@ -130,6 +131,7 @@ fn describe(
                 children: Vec::new(),
                 skipped: None,
                 broken: None,
+                asked_for: None,
                 missing: Vec::new(),
             }
         })
@@ -290,15 +292,25 @@ fn orders(graph: &Graph<'_, '_>) -> HashSet<(String, String)> {
 }
 
 /// What a file adds to the report.
-fn summarize(file: &SourceFile, seen: &mut HashSet<std::sync::Arc<str>>, analysis: &mut Analysis) {
+fn summarize(
+    file: &SourceFile,
+    files: &[SourceFile],
+    seen: &mut HashSet<std::sync::Arc<str>>,
+    analysis: &mut Analysis,
+) {
     if !seen.insert(std::sync::Arc::clone(&file.text.display)) {
         return;
     }
     let lines = file.text.lines();
     let status = match (&file.broken, file.skipped) {
         (Some((at, cause)), _) => {
+            let place = match file.asked_for {
+                Some((parent, at)) => files[parent].text.span(at),
+                None => file.text.span(*at),
+            };
             analysis.findings.push(unparsed_source::finding(
-                file.text.span(*at),
+                place,
+                &file.text.display,
                 cause,
                 file.krate,
             ));

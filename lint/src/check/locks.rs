@@ -1,9 +1,13 @@
-//! Which types and methods the `locks` of the configuration mean.
+//! Which types and methods the `locks` of the configuration mean, and which functions hide a guard behind `impl Deref`.
+
+use rayon::prelude::*;
 
 use crate::config::is_named;
+use crate::flow;
 use crate::model::facts::{ConfiguredLocks, Model};
 use crate::model::index::{DataId, FunctionId};
-use crate::model::ty::Ty;
+use crate::model::tree::SourceFile;
+use crate::model::ty::{Ty, TyBound};
 
 /// Methods that give a guard of a lock, and whether they wait for it.
 const METHODS: [(&str, bool); 6] = [
@@ -54,5 +58,43 @@ fn guards(model: &Model<'_>, ty: &Ty, found: &mut impl FnMut(DataId)) {
         }
         Ty::Data(id, _) => found(*id),
         _ => {}
+    }
+}
+
+/// How often hidden guards are looked for: a function may return what another one hides.
+const ROUNDS: usize = 2;
+
+/// Lets functions that promise no more than `impl Deref` return the guards that their bodies give.
+pub(super) fn reveal_hidden(model: &mut Model<'_>, files: &[SourceFile]) {
+    let hides = |number: &u32| {
+        let output = &model.signatures[*number as usize].output;
+        is_hidden(model, output) && !model.is_described(FunctionId(*number))
+    };
+    let hiding: Vec<u32> = (0..model.signatures.len() as u32).filter(hides).collect();
+    for _ in 0..ROUNDS {
+        let given: Vec<Ty> = hiding
+            .par_iter()
+            .map(|number| flow::returned(model, files, FunctionId(*number)))
+            .collect();
+        for (number, ty) in hiding.iter().zip(given) {
+            if model.guard_kind(&ty, 0).is_some() {
+                model.signatures[*number as usize].output = ty;
+            }
+        }
+    }
+}
+
+/// Whether all that is said of a type, or of what is in it, is what it derefs to.
+fn is_hidden(model: &Model<'_>, ty: &Ty) -> bool {
+    match ty {
+        Ty::Opaque(bounds) | Ty::Dyn(bounds) => bounds.iter().any(|bound| match bound {
+            TyBound::Trait(id, ..) => {
+                let name = model.index.traits[id.index()].syntax.name;
+                name == "Deref" || name == "DerefMut"
+            }
+            _ => false,
+        }),
+        Ty::Data(_, args) => args.iter().any(|arg| is_hidden(model, arg)),
+        _ => false,
     }
 }

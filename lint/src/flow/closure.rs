@@ -169,15 +169,22 @@ impl<'a> Flow<'_, 'a> {
         value
     }
 
-    /// Runs the closures of lazy adaptors, with the variables they see.
+    /// Runs the closures of lazy adaptors, with the variables they see, and the functions they were given by name.
     pub(super) fn force(&mut self, value: &Value<'a>) {
         for (expr, names) in &value.lazy {
+            let hidden = self.env.split_off((*names).min(self.env.len()));
             if let Kind::Closure(closure) = &expr.kind {
-                let hidden = self.env.split_off((*names).min(self.env.len()));
                 let params = self.lazy_params.get(&expr.id).cloned().unwrap_or_default();
                 self.inline(closure, &params);
-                self.env.extend(hidden);
+            } else {
+                let state = self.state.clone();
+                let callable = self.operand(expr, false).callable;
+                self.state = state;
+                if let Some(callable) = callable {
+                    self.call_callable(callable, expr.at);
+                }
             }
+            self.env.extend(hidden);
         }
     }
 

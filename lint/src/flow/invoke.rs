@@ -7,7 +7,7 @@ use crate::model::ty::{Substitution, Ty};
 
 use super::Flow;
 use super::body::{Callable, Guard, GuardKind, Guards, How, What};
-use super::call::has;
+use super::call::{Argument, has};
 use super::value::Value;
 
 /// Where and how something is called.
@@ -125,6 +125,9 @@ impl<'a> Flow<'_, 'a> {
             if argument.value.ty.is_reference() {
                 via |= argument.value.via;
             }
+            if described && own != 0 && self.keeps(&site, &arguments, marks, own) {
+                continue;
+            }
             consumed |= own;
             if described {
                 self.force(&argument.value);
@@ -195,6 +198,28 @@ impl<'a> Flow<'_, 'a> {
             return self.diverge();
         }
         self.result(id, site, output, consumed | closure_held, via, &first)
+    }
+
+    /// Gives a guard that is put into another place to that place: `guards.push(guard)`, `mem::replace(&mut old, new)`.
+    /// Says whether there is such a place.
+    fn keeps(
+        &mut self,
+        site: &Site<'a>,
+        arguments: &[Argument<'a>],
+        marks: &[Mark],
+        guards: Guards,
+    ) -> bool {
+        if !has(marks, "stays") {
+            return false;
+        }
+        let place = match &site.receiver {
+            Some((receiver, _)) => receiver.slot,
+            None => arguments.first().and_then(|first| first.value.slot),
+        };
+        if let Some(slot) = place {
+            self.state.give(slot, guards);
+        }
+        place.is_some()
     }
 
     /// The value a call gives: with the guards that went in, or with a new one.

@@ -271,6 +271,20 @@ impl<'a> Flow<'_, 'a> {
             value.field = receiver.field;
             return value;
         }
+        if matches!(name, "then" | "then_some") && receiver.ty.is_unknown() {
+            // Nothing else that is called so gives an `Option`.
+            let of_bool = Ty::plain("bool");
+            if let Some((id, self_type)) = self.find_method(&of_bool, method.name) {
+                let site = Site {
+                    id: expr.id,
+                    at: method.name_at,
+                    receiver: Some((receiver, Some(method.receiver.at))),
+                    generics: Vec::new(),
+                    self_type,
+                };
+                return self.invoke(id, site, &method.args);
+            }
+        }
         let via = self.reach(&receiver);
         self.unknown_arguments(method, via);
         if matches!(
@@ -349,7 +363,7 @@ impl<'a> Flow<'_, 'a> {
         let params = &self.model.index.functions[id.index()].syntax.params;
         for (arg, param) in method.args.iter().zip(params) {
             if param.marks.iter().any(|mark| mark.name == "lazy")
-                && matches!(arg.kind, Kind::Closure(_))
+                && matches!(arg.kind, Kind::Closure(_) | Kind::Path(_))
             {
                 lazies.push((arg, self.env.len()));
             }

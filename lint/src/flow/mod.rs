@@ -111,10 +111,24 @@ pub(crate) fn function<'a>(
     files: &'a [SourceFile],
     id: FunctionId,
 ) -> (Vec<Body>, Calls) {
+    match walked(model, files, id) {
+        Some((flow, _)) => (flow.bodies, flow.statistics),
+        None => (Vec::new(), Calls::default()),
+    }
+}
+
+/// The type of what a function's body gives, which its signature may hide.
+pub(crate) fn returned<'a>(model: &Model<'a>, files: &'a [SourceFile], id: FunctionId) -> Ty {
+    walked(model, files, id).map_or(Ty::Unknown, |(_, ty)| ty)
+}
+
+fn walked<'m, 'a>(
+    model: &'m Model<'a>,
+    files: &'a [SourceFile],
+    id: FunctionId,
+) -> Option<(Flow<'m, 'a>, Ty)> {
     let def = &model.index.functions[id.index()];
-    let Some(block) = &def.syntax.body else {
-        return (Vec::new(), Calls::default());
-    };
+    let block = def.syntax.body.as_ref()?;
     let (owner, self_type, assoc) = match def.owner {
         Owner::Module => (None, None, Vec::new()),
         Owner::Impl(of) => {
@@ -181,7 +195,7 @@ pub(crate) fn function<'a>(
     flow.steps(&value);
     flow.close_frame();
     flow.close_frame();
-    (flow.bodies, flow.statistics)
+    Some((flow, value.ty))
 }
 
 /// Walks the initialiser of a lazily initialised value.

@@ -13,7 +13,7 @@ use super::cfg::Conditions;
 use super::lower::{self, Context, MacroTable, Surroundings};
 use super::name::Name;
 use super::syntax::{At, FileSyntax, INCLUDED, Item, ModuleFile};
-use crate::input::Input;
+use crate::input::{Input, SourceError};
 use crate::source::Text;
 
 /// A file of a crate.
@@ -31,6 +31,8 @@ pub(crate) struct SourceFile {
     pub(crate) skipped: Option<&'static str>,
     /// Why it could not be read or parsed, and where.
     pub(crate) broken: Option<(At, String)>,
+    /// It is not the workspace's, so what is wrong is that this file of it, here, asks for it.
+    pub(crate) asked_for: Option<(usize, At)>,
     /// Modules it declares that have no file.
     pub(crate) missing: Vec<(At, Name)>,
 }
@@ -41,8 +43,8 @@ struct Request {
     path: PathBuf,
     /// Where `mod name;` of this file looks.
     directory: PathBuf,
-    /// The file that declares it, and how.
-    parent: Option<(usize, usize)>,
+    /// The file that declares it, which of its declarations does, and where.
+    parent: Option<(usize, usize, At)>,
     swap: super::syntax::Swap,
 }
 
@@ -88,7 +90,7 @@ pub(crate) fn load(input: &Input<'_>, table: &MacroTable) -> Vec<SourceFile> {
         let mut next = Vec::new();
         for (request, mut file) in wave.into_iter().zip(loaded) {
             let index = files.len();
-            if let Some((parent, ordinal)) = request.parent {
+            if let Some((parent, ordinal, _)) = request.parent {
                 files[parent].children.push((ordinal, index));
             }
             let mut missing = Vec::new();
@@ -100,7 +102,7 @@ pub(crate) fn load(input: &Input<'_>, table: &MacroTable) -> Vec<SourceFile> {
                 if let Some(found) = found {
                     let directory =
                         directory_of(&found, declaration.path.is_some(), declaration.name);
-                    let parent = Some((index, ordinal));
+                    let parent = Some((index, ordinal, declaration.at));
                     next.push(Request {
                         krate: request.krate,
                         path: found,
@@ -145,10 +147,18 @@ fn read(
         children: Vec::new(),
         skipped: None,
         broken: Some((at, cause)),
+        asked_for: None,
         missing: Vec::new(),
     };
     let text = match input.sources.read(&request.path) {
         Ok(text) => text,
+        Err(error @ SourceError::OutsideWorkspace) => {
+            let asked_for = request.parent.map(|(file, _, at)| (file, at));
+            return SourceFile {
+                asked_for,
+                ..broken("".into(), At::default(), error.to_string())
+            };
+        }
         Err(error) => return broken("".into(), At::default(), error.to_string()),
     };
     let indexed = Text::new(Arc::clone(&display), Arc::clone(&text));
@@ -160,6 +170,7 @@ fn read(
             children: Vec::new(),
             skipped: Some("marked as generated"),
             broken: None,
+            asked_for: None,
             missing: Vec::new(),
         };
     }
@@ -171,6 +182,7 @@ fn read(
             children: Vec::new(),
             skipped: None,
             broken: None,
+            asked_for: None,
             missing: Vec::new(),
         },
         Err(error) => broken(text, error.at, format!("does not parse: {}", error.message)),

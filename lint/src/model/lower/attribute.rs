@@ -8,7 +8,7 @@ use super::super::syntax::{AllowAttribute, At, Mark, Swap};
 use super::{Lowerer, at, name};
 
 /// Attributes kept as marks: those of user code, then those of the interface descriptions in `knowledge/`.
-const MARKS: [&str; 38] = [
+const MARKS: [&str; 39] = [
     "native",
     "main",
     "test",
@@ -41,6 +41,7 @@ const MARKS: [&str; 38] = [
     "coroutine",
     "future",
     "takes",
+    "stays",
     "released",
     "drops",
     "no_mangle",

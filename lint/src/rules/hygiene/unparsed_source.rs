@@ -34,10 +34,10 @@ pub const RULE: Rule = Rule {
     source: include_str!("unparsed_source.rs"),
 };
 
-/// The finding for a file, at the place where reading or parsing stopped. `cause` reads after the file's name
-/// (`cannot be read: permission denied`, `does not parse: expected ..`).
-pub fn finding(place: Span, cause: &str, crate_index: usize) -> Finding {
-    let message = format!("`{}` {cause}", place.file);
+/// The finding for a file, at the place where reading or parsing stopped, or where a file asks for one that is not to
+/// be read. `cause` reads after the file's name (`cannot be read: permission denied`, `does not parse: expected ..`).
+pub fn finding(place: Span, file: &str, cause: &str, crate_index: usize) -> Finding {
+    let message = format!("`{file}` {cause}");
     of(
         place,
         message,
