@@ -1,20 +1,23 @@
 //! What does waiting for each other cost? `cargo bench -p vt-runtime --bench sync -- [MODE [CARRIERS [TIMES]]]`
 //!
 //! ```text
-//!   uncontended  lock and unlock of one thread, beside parking_lot's
+//!   uncontended  lock and unlock of one thread, each lock beside parking_lot's
 //!   lock         1000 virtual threads x 1000 x lock and unlock of one mutex
 //!   lockyield    the same with a yield while holding
 //!   pingpong     round trips over two channels of one place
-//!   semaphore    10,000 tasks of 10 ms through 50 permits, beside the ideal time
+//!   semaphore    10,000 tasks of 1 ms, and of 10 ms, through 50 permits, beside the ideal time
 //! ```
 //!
 //! Each but `uncontended` and `semaphore` runs once to warm up. Without a mode all run, on one carrier and on two.
 
+use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use vt_runtime::sync::{Mutex, ReentrantLock, Semaphore, mpsc};
+use vt_runtime::sync::{
+    Monitor, Mutex, ReentrantLock, RwLock, Semaphore, mpsc, parking_lot as shape,
+};
 use vt_runtime::{Runtime, thread};
 
 fn main() {
@@ -37,7 +40,7 @@ fn main() {
 
 fn run(mode: &str, carriers: &[usize], times: Option<u64>) {
     if mode == "uncontended" {
-        return uncontended(times.unwrap_or(20_000_000));
+        return uncontended(times.unwrap_or(3_000_000));
     }
     for &carriers in carriers {
         let runtime = Runtime::builder().carriers(carriers).build();
@@ -58,10 +61,15 @@ fn run(mode: &str, carriers: &[usize], times: Option<u64>) {
             }
             "semaphore" => {
                 let tasks = times.unwrap_or(10_000);
-                let took = permits(&runtime, tasks);
-                let ideal = tasks.div_ceil(50) as f64 * 0.01;
-                let lost = (took.as_secs_f64() / ideal - 1.0) * 100.0;
-                println!("semaphore carriers={carriers} took={took:.2?} lost={lost:.1}%");
+                for millis in [1, 10] {
+                    let pause = Duration::from_millis(millis);
+                    let took = permits(&runtime, tasks, pause);
+                    let ideal = tasks.div_ceil(50) as f64 * pause.as_secs_f64();
+                    let lost = (took.as_secs_f64() / ideal - 1.0) * 100.0;
+                    println!(
+                        "semaphore carriers={carriers} of {pause:?}: took={took:.2?} lost={lost:.1}%"
+                    );
+                }
             }
             _ => eprintln!("no such mode: {mode}"),
         }
@@ -76,45 +84,87 @@ fn twice(work: impl Fn()) -> f64 {
     begin.elapsed().as_nanos() as f64
 }
 
+/// Rounds of each pair, ours and parking_lot's in turn.
+const ROUNDS: usize = 9;
+
 fn uncontended(times: u64) {
     let runtime = Runtime::builder().carriers(1).build().expect("a carrier");
-    runtime.run(|| {
-        let (ours, theirs) = (Mutex::new(0u64), parking_lot::Mutex::new(0u64));
-        let (again, theirs_again) = (
-            ReentrantLock::new(std::cell::Cell::new(0u64)),
-            parking_lot::ReentrantMutex::new(std::cell::Cell::new(0u64)),
-        );
-        let time = |name: &str, work: &dyn Fn()| {
-            let begin = Instant::now();
-            work();
-            let ns = begin.elapsed().as_nanos() as f64 / times as f64;
-            println!("uncontended {name} ns={ns:.2}");
+    runtime.run(move || {
+        let (mutex, theirs) = (Mutex::new(0u64), parking_lot::Mutex::new(0u64));
+        let shaped = shape::Mutex::new(0u64);
+        let beside_mutex = || *black_box(&theirs).lock() += 1;
+        pair(times, "Mutex", beside_mutex, || {
+            *black_box(&mutex).lock().expect("not poisoned") += 1;
+        });
+        pair(times, "parking_lot::Mutex", beside_mutex, || {
+            *black_box(&shaped).lock() += 1;
+        });
+
+        let (rw, theirs) = (RwLock::new(0u64), parking_lot::RwLock::new(0u64));
+        let shaped = shape::RwLock::new(0u64);
+        let beside_read = || {
+            black_box(*black_box(&theirs).read());
         };
-        for _ in 0..3 {
-            time("Mutex", &|| {
-                for _ in 0..times {
-                    *black_box(&ours).lock().expect("not poisoned") += 1;
-                }
-            });
-            time("parking_lot::Mutex", &|| {
-                for _ in 0..times {
-                    *black_box(&theirs).lock() += 1;
-                }
-            });
-            time("ReentrantLock", &|| {
-                for _ in 0..times {
-                    let guard = black_box(&again).lock();
-                    guard.set(guard.get() + 1);
-                }
-            });
-            time("parking_lot::ReentrantMutex", &|| {
-                for _ in 0..times {
-                    let guard = black_box(&theirs_again).lock();
-                    guard.set(guard.get() + 1);
-                }
-            });
-        }
+        pair(times, "RwLock::read", beside_read, || {
+            black_box(*black_box(&rw).read().expect("not poisoned"));
+        });
+        pair(times, "parking_lot::RwLock::read", beside_read, || {
+            black_box(*black_box(&shaped).read());
+        });
+        let beside_write = || *black_box(&theirs).write() += 1;
+        pair(times, "RwLock::write", beside_write, || {
+            *black_box(&rw).write().expect("not poisoned") += 1;
+        });
+        pair(times, "parking_lot::RwLock::write", beside_write, || {
+            *black_box(&shaped).write() += 1;
+        });
+
+        let theirs = parking_lot::ReentrantMutex::new(Cell::new(0u64));
+        let (lock, monitor) = (
+            ReentrantLock::new(Cell::new(0u64)),
+            Monitor::new(Cell::new(0u64)),
+        );
+        let shaped = shape::ReentrantMutex::new(Cell::new(0u64));
+        let more = |cell: &Cell<u64>| cell.set(cell.get() + 1);
+        let beside_reentrant = || more(&black_box(&theirs).lock());
+        pair(times, "ReentrantLock", beside_reentrant, || {
+            more(&black_box(&lock).lock());
+        });
+        pair(
+            times,
+            "parking_lot::ReentrantMutex",
+            beside_reentrant,
+            || {
+                more(&black_box(&shaped).lock());
+            },
+        );
+        pair(times, "Monitor", beside_reentrant, || {
+            more(&black_box(&monitor).enter());
+        });
     });
+}
+
+/// Prints the medians of both, and their ratio.
+fn pair(times: u64, name: &str, theirs: impl Fn(), ours: impl Fn()) {
+    let (mut own, mut other) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        own.push(nanos_each(times, &ours));
+        other.push(nanos_each(times, &theirs));
+    }
+    let [own, other] = [own, other].map(|mut took| {
+        took.sort_by(f64::total_cmp);
+        took[ROUNDS / 2]
+    });
+    println!(
+        "uncontended {name} ns={own:.2} parking_lot's={other:.2} ratio={:.2}",
+        own / other
+    );
+}
+
+fn nanos_each(times: u64, work: impl Fn()) -> f64 {
+    let begin = Instant::now();
+    (0..times).for_each(|_| work());
+    begin.elapsed().as_nanos() as f64 / times as f64
 }
 
 fn contended(runtime: &Runtime, each: u64, yields: bool) {
@@ -158,7 +208,7 @@ fn ping_pong(runtime: &Runtime, times: u64) {
     other.join().expect("no panic");
 }
 
-fn permits(runtime: &Runtime, tasks: u64) -> Duration {
+fn permits(runtime: &Runtime, tasks: u64, pause: Duration) -> Duration {
     let semaphore = Arc::new(Semaphore::new(50));
     let begin = Instant::now();
     let threads: Vec<_> = (0..tasks)
@@ -166,7 +216,7 @@ fn permits(runtime: &Runtime, tasks: u64) -> Duration {
             let semaphore = Arc::clone(&semaphore);
             runtime.spawn(move || {
                 let _permit = semaphore.acquire();
-                thread::sleep(Duration::from_millis(10));
+                thread::sleep(pause);
             })
         })
         .collect();

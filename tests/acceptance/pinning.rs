@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use vt_runtime::event::{self, Event, Operation, PinReason, Pinned, WaitOutcome};
+use vt_runtime::event::{self, Event, Operation, PinReason, PinSource, Pinned, WaitOutcome};
 use vt_runtime::sync::{Monitor, ReentrantLock};
 use vt_runtime::{pinned, thread};
 use vt_tests::{BACKENDS, Deadline, Gate, T, line_of, runtime};
@@ -259,7 +259,9 @@ fn oc_09_a_monitor_wait_gives_the_carrier_back() {
             [false, false, false, true]
         );
         notifier.join().expect("no panic");
-        let events = capture.pinned(&runtime);
+        let mut events = capture.pinned(&runtime);
+        // On a busy machine the OS threads above take long, and blocking for them is seen.
+        events.retain(|event| event.source != PinSource::Sampled);
         assert_eq!(events.len(), 1, "{events:?}");
         assert_eq!(events[0].operation, Operation::Sleep);
     }

@@ -22,6 +22,7 @@ use crate::primitive::{AtomicBool, Ordering, fence};
 /// As in the runtime.
 pub(crate) trait PassOn: Send + Sync {
     fn pass_on(self: Arc<Self>, waiter: u64);
+    fn call_next(self: Arc<Self>);
 }
 
 /// Mounts one thread at a time.
@@ -31,6 +32,8 @@ pub(crate) struct Carrier {
     freed: Condvar,
     is_stuck: AtomicBool,
     offers: loom::sync::Mutex<Vec<Offer>>,
+    /// The queue whose next waiter it owes a call.
+    owed: loom::sync::Mutex<Option<Arc<dyn PassOn>>>,
 }
 
 struct Record {
@@ -123,6 +126,7 @@ impl Record {
 
     fn unmount(&self) {
         let Some(home) = &self.home else { return };
+        home.pay();
         *home.is_busy.lock().expect("no panic") = false;
         home.freed.notify_all();
     }
@@ -155,6 +159,17 @@ impl Record {
 }
 
 impl Carrier {
+    fn key(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    fn pay(&self) {
+        let queue = self.owed.lock().expect("no panic").take();
+        if let Some(queue) = queue {
+            queue.call_next();
+        }
+    }
+
     fn add_offer(&self, offer: Offer) {
         self.offers.lock().expect("no panic").push(offer);
         fence(Ordering::SeqCst);
@@ -177,7 +192,14 @@ impl Carrier {
     }
 }
 
+/// The same thing here: threads of a model are few.
+pub(crate) type Epoch = Waiter;
+
 impl Waiter {
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.clone()
+    }
+
     pub(crate) fn offer(self, queue: Arc<dyn PassOn>) -> bool {
         let woke = self.wake();
         if woke && let Some(home) = self.record.home.clone() {
@@ -189,6 +211,11 @@ impl Waiter {
         woke
     }
 
+    /// Threads of a model live nowhere for long.
+    pub(crate) fn wake_neighbour(&self) -> bool {
+        false
+    }
+
     pub(crate) fn wake(&self) -> bool {
         self.record.end(self.epoch, End::Done)
     }
@@ -196,6 +223,10 @@ impl Waiter {
     pub(crate) fn is_stranded(&self) -> bool {
         let stuck = |home: &Arc<Carrier>| home.is_stuck.load(Ordering::Relaxed);
         self.record.word.is_unmounted() && self.record.home.as_ref().is_some_and(stuck)
+    }
+
+    pub(crate) fn home(&self) -> usize {
+        self.record.home.as_ref().map_or(0, |home| home.key())
     }
 
     pub(crate) fn is_current(&self) -> bool {
@@ -209,6 +240,35 @@ impl Waiter {
     /// The deadline of that wait passes now.
     pub(crate) fn time_out(&self) {
         self.record.end(self.epoch, End::Timeout);
+    }
+}
+
+/// As in the runtime, where one call in a few is made at once anyway.
+pub(crate) fn owe_call<Q: PassOn + 'static>(home: usize, queue: &Arc<Q>) -> bool {
+    let owes = |own: &Arc<Carrier>| {
+        if own.key() != home || own.is_stuck.load(Ordering::Relaxed) {
+            return false;
+        }
+        let queue: Arc<dyn PassOn> = Arc::<Q>::clone(queue);
+        let mut owed = own.owed.lock().expect("no panic");
+        let is_it = |other: &Arc<dyn PassOn>| Arc::ptr_eq(other, &queue);
+        let takes_on = owed.as_ref().is_none_or(is_it);
+        if takes_on {
+            *owed = Some(queue);
+        }
+        takes_on
+    };
+    record().home.as_ref().is_some_and(owes)
+}
+
+/// As in the runtime.
+pub(crate) fn waive_call<Q: PassOn + 'static>(queue: &Arc<Q>) {
+    let queue: Arc<dyn PassOn> = Arc::<Q>::clone(queue);
+    if let Some(home) = &record().home {
+        let mut owed = home.owed.lock().expect("no panic");
+        if owed.as_ref().is_some_and(|owed| Arc::ptr_eq(owed, &queue)) {
+            *owed = None;
+        }
     }
 }
 
@@ -231,28 +291,44 @@ pub(crate) fn prepare() -> Waiter {
     Waiter { record, epoch }
 }
 
-pub(crate) fn wait_in(waiter: Waiter, _: &Wait, _: &mut Spell, _: bool) -> End {
+pub(crate) fn wait_in(epoch: impl Into<Epoch>, _: &Wait, _: &mut Spell, _: bool) -> End {
+    let waiter: Waiter = epoch.into();
     let record = waiter.record;
     let pinned = IS_PINNED.with(Cell::get);
     match &record.home {
         Some(_) if !pinned => {
             // The carrier settles the wait once it has left the thread's stack, before it mounts another.
-            if record.word.settle(waiter.epoch, Place::Unmounted).is_ok() {
+            if record
+                .word
+                .settle(waiter.epoch, Place::Unmounted, Allow::NOTHING)
+                .is_ok()
+            {
                 record.unmount();
                 record.block();
                 record.mount();
             }
         }
         Some(home) => {
-            if record.word.settle(waiter.epoch, Place::Held).is_ok() {
+            if record
+                .word
+                .settle(waiter.epoch, Place::Held, Allow::NOTHING)
+                .is_ok()
+            {
                 home.is_stuck.store(true, Ordering::Relaxed);
+                if !NEVER_REVOKE.get() {
+                    home.pay();
+                }
                 home.revoke_offers();
                 record.block();
                 home.is_stuck.store(false, Ordering::Relaxed);
             }
         }
         None => {
-            if record.word.settle(waiter.epoch, Place::Held).is_ok() {
+            if record
+                .word
+                .settle(waiter.epoch, Place::Held, Allow::NOTHING)
+                .is_ok()
+            {
                 record.block();
             }
         }

@@ -11,7 +11,7 @@ pub(crate) mod constant {
 
     pub(crate) use loom::sync::atomic::Ordering;
 
-    /// Looking again and again only adds states.
+    /// Looking more than once only adds states.
     pub(crate) const fn spins() -> u32 {
         0
     }

@@ -1,8 +1,8 @@
 //! Who is mounted here: the runtime's thread-locals.
 //!
 //! Started virtual threads never change their carrier, so what is read here stays right for as long as the
-//! reader runs. Every access goes through functions that are not inlined, all the same, and nothing lends a
-//! reference out: a neighbour's mount may come between any two calls.
+//! reader runs. Every access goes through functions that are not inlined, all the same, and references are lent only to
+//! closures that do not unmount: a neighbour's mount may come between any two calls.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -29,6 +29,22 @@ pub(crate) fn id() -> u64 {
 #[inline(never)]
 pub(crate) fn record() -> Arc<Record> {
     virtual_record().unwrap_or_else(crate::park::of_os_thread)
+}
+
+/// Lends the record of the calling thread, virtual or not, to `f`, which must not wait.
+#[inline]
+pub(crate) fn with_record<R>(f: impl Fn(&Arc<Record>) -> R) -> R {
+    with_virtual(&f).unwrap_or_else(|| f(&crate::park::of_os_thread()))
+}
+
+/// Lends the record of the mounted virtual thread to `f`, which must not wait.
+#[inline(never)]
+pub(crate) fn with_virtual<R>(f: impl FnOnce(&Arc<Record>) -> R) -> Option<R> {
+    if ID.get() == 0 {
+        return None;
+    }
+    let lend = |mounted: &RefCell<Option<Arc<Record>>>| mounted.borrow().as_ref().map(f);
+    MOUNTED.try_with(lend).ok().flatten()
 }
 
 /// Record of the mounted virtual thread.

@@ -223,16 +223,18 @@ impl Local {
         self.me.mounted.store(0, Ordering::Relaxed);
         // The watchdog may have marked a thread that ran for long; it has come to a wait now.
         self.me.set_status(Status::Running);
+        self.me.owed.pay();
         match (step, self.request.get()) {
             (Step::Suspended, Request::Yield) => {
                 tenant.record = Some(record);
                 self.push_ready(place);
             }
-            (Step::Suspended, Request::Park(epoch)) => {
+            (Step::Suspended, Request::Park(epoch, allow)) => {
                 // From its settling on others may wake it, which comes to the inbox at most.
                 let record = tenant.record.insert(record);
-                if record.word.settle(epoch, Stays::Unmounted).is_err() {
-                    self.push_ready(place);
+                match record.word.settle(epoch, Stays::Unmounted, allow) {
+                    Ok(()) => record.end_if_asked(epoch, allow),
+                    Err(_) => self.push_ready(place),
                 }
             }
             (Step::Finished, _) => {

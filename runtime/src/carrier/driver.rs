@@ -209,7 +209,7 @@ impl Source {
     }
 
     /// The next edge wakes `waiter`.
-    pub(crate) fn enlist(&self, direction: Direction, waiter: &Waiter) {
+    pub(crate) fn enlist(&self, direction: Direction, waiter: Waiter) {
         let side = &self.0[direction as usize];
         side.awaited.store(true, Ordering::Relaxed);
         let mut waiters = side.waiters.lock();
@@ -218,10 +218,10 @@ impl Source {
             .as_ref()
             .is_none_or(|first| !first.is_current())
         {
-            waiters.first = Some(waiter.clone());
+            waiters.first = Some(waiter);
         } else {
             waiters.others.retain(Waiter::is_current);
-            waiters.others.push(waiter.clone());
+            waiters.others.push(waiter);
         }
     }
 }

@@ -9,11 +9,13 @@ use std::time::Duration;
 use crossbeam_deque::Worker;
 use rustix::event::epoll;
 
+use super::lateness::Lateness;
 use super::timers::{Timer, Timers};
 use super::{Carrier, OpenNative, OpenPin, Status, Unstarted};
 use crate::continuation::{self, Continuation};
+use crate::current;
 use crate::event::{self, Hub, Operation, Timestamp};
-use crate::park::{Record, Waiter};
+use crate::park::{Allow, PassOn, Record, Waiter};
 use crate::primitive::Ordering;
 use crate::runtime::Shared;
 
@@ -29,8 +31,8 @@ const PINNED: &str = "pinned";
 pub(super) enum Request {
     /// It stays ready, behind all others.
     Yield,
-    /// It waits; the epoch of its wait.
-    Park(u64),
+    /// It waits; the epoch of its wait, and who else may end that.
+    Park(u64, Allow),
     /// It swallowed its cancellation: never to be resumed.
     Abandon,
 }
@@ -70,6 +72,7 @@ pub(crate) struct Local {
     pinned: Cell<u64>,
     /// What the mounted thread did without waiting, and in which mount.
     spent: Cell<(u64, u32)>,
+    lateness: Lateness,
     /// Rounds of looking for work before the next sleep.
     pub(super) look_around: Cell<u32>,
     /// Descriptors are asked for readiness before the next sleep.
@@ -90,6 +93,7 @@ impl Local {
             events: RefCell::new(Vec::with_capacity(EVENTS)),
             pinned: Cell::new(0),
             spent: Cell::new((0, 0)),
+            lateness: Lateness::default(),
             look_around: Cell::new(super::cycle::LOOK_AROUND),
             poll_pays: Cell::new(true),
         }
@@ -123,31 +127,35 @@ impl Local {
 
     /// Mounted thread: unmounts until its wait `epoch` ends.
     #[inline]
-    pub(crate) fn park(&self, record: &Record, epoch: u64, operation: Operation) {
-        let hub = self.hub();
-        let since = hub.wants_parks().then(event::now);
-        if let Some(since) = since {
-            hub.parking(
-                self.id(),
-                record.id,
-                record.name.as_deref(),
-                operation,
-                since,
-            );
+    pub(crate) fn park(&self, epoch: u64, allow: Allow, operation: Operation) {
+        if self.hub().wants_parks() {
+            self.park_recorded(epoch, allow, operation);
+        } else {
+            self.leave(Request::Park(epoch, allow));
         }
-        self.leave(Request::Park(epoch));
-        if let Some(since) = since {
-            let now = event::now();
-            let parked = now.0.saturating_sub(since.0);
-            hub.parked(
-                self.id(),
-                record.id,
-                record.name.as_deref(),
-                operation,
-                now,
-                parked,
-            );
-        }
+    }
+
+    #[cold]
+    fn park_recorded(&self, epoch: u64, allow: Allow, operation: Operation) {
+        let (hub, record) = (self.hub(), current::record());
+        let name = record.name.as_deref();
+        let since = event::now();
+        hub.parking(self.id(), record.id, name, operation, since);
+        self.leave(Request::Park(epoch, allow));
+        let now = event::now();
+        let parked = now.0.saturating_sub(since.0);
+        hub.parked(self.id(), record.id, name, operation, now, parked);
+    }
+
+    /// Mounted thread: leaves the call of the next waiter of `queue` to its carrier, if that one lives here too and
+    /// could not run now.
+    pub(crate) fn owe_call<Q: PassOn + 'static>(&self, home: usize, queue: &Arc<Q>) -> bool {
+        home == self.me.key() && self.me.status() == Status::Running && self.me.owed.take_on(queue)
+    }
+
+    /// Mounted thread: the call would be in vain.
+    pub(crate) fn waive_call<Q>(&self, queue: &Arc<Q>) {
+        self.me.owed.waive(queue);
     }
 
     /// Mounted thread: lets all other ready threads run first.
@@ -256,14 +264,27 @@ impl Local {
     pub(super) fn sleep(&self, ready: impl Fn() -> bool) -> bool {
         let next = self.timers.borrow().next();
         let has_news = || self.me.has_news() || ready();
-        let lies = self.me.bell.lie_down(has_news);
-        if lies {
-            let limit = next.map(|next| Duration::from_nanos(next.saturating_sub(event::now().0)));
-            let events = &mut self.events.borrow_mut();
-            self.me.driver.poll(self, limit, events);
-            self.me.bell.get_up();
+        if !self.me.bell.lie_down(has_news) {
+            return false;
         }
-        lies
+        let begun = event::now().0;
+        let early = next.map(|next| self.lateness.ask_for(next, begun));
+        let limit = early.map(|early| Duration::from_nanos(early.saturating_sub(begun)));
+        let mut events = self.events.borrow_mut();
+        self.me.driver.poll(self, limit, &mut events);
+        self.me.bell.get_up();
+        if let (Some(next), Some(early), true) = (next, early, events.is_empty()) {
+            let mut now = event::now().0;
+            if begun < early && early <= now {
+                self.lateness.learn(early, now);
+            }
+            // Not after a signal, which ends a sleep at any time.
+            while early <= now && now < next && !has_news() {
+                std::hint::spin_loop();
+                now = event::now().0;
+            }
+        }
+        true
     }
 
     /// Mounted, pinned thread: blocks the carrier while `waits` holds. Timers, I/O and wakes of others are
@@ -275,6 +296,7 @@ impl Local {
         waits: impl Fn() -> bool,
     ) -> Stranded {
         let before = self.me.set_status(Status::Pinned);
+        self.me.owed.pay();
         // Not the pin's own start: an operation that waits again counts the time of each wait once.
         let mut since = began.0;
         *self.me.open_pin.lock() = Some(open);
@@ -332,6 +354,7 @@ impl Local {
         self.count_ready();
         self.me.open_native.lock().get_or_insert(call);
         let before = self.me.set_status(Status::Native);
+        self.me.owed.pay();
         self.shared.rescue_unstarted();
         self.me.revoke_offers();
         before

@@ -7,7 +7,9 @@ pub(crate) mod current;
 mod cycle;
 mod driver;
 mod inbox;
+mod lateness;
 mod local;
+mod owed;
 mod pace;
 mod timers;
 
@@ -20,6 +22,7 @@ use crossbeam_deque::Stealer;
 use parking_lot::Mutex;
 
 use inbox::Inbox;
+use owed::Owed;
 
 pub(crate) use driver::{Direction, Registration};
 pub(crate) use local::{Local, Stranded};
@@ -111,6 +114,7 @@ pub(crate) struct Carrier {
     pub(crate) tid: AtomicU32,
     /// Wake-ones offered to threads of this carrier and perhaps not accepted yet.
     offers: Mutex<Offers>,
+    owed: Owed,
     open_pin: Mutex<Option<OpenPin>>,
     open_native: Mutex<Option<OpenNative>>,
     /// A stack that the watchdog saw, and when the wait or call began which it is of.
@@ -140,6 +144,7 @@ impl Carrier {
             next_deadline: AtomicU64::new(u64::MAX),
             tid: AtomicU32::new(0),
             offers: Mutex::default(),
+            owed: Owed::default(),
             open_pin: Mutex::default(),
             open_native: Mutex::default(),
             seen: Mutex::default(),
@@ -247,8 +252,10 @@ impl Carrier {
         }
     }
 
-    /// Passes on what was offered to threads of this carrier and not accepted: it cannot mount them now.
+    /// Passes on what was offered to threads of this carrier and not accepted: it cannot mount them now. Makes the call
+    /// that it owes.
     pub(crate) fn revoke_offers(&self) {
+        self.owed.call_for();
         fence(Ordering::SeqCst);
         let offers = std::mem::take(&mut self.offers.lock().given);
         for offer in offers {
@@ -262,6 +269,12 @@ impl Carrier {
         self.set_status(Status::Gone);
         let offers = std::mem::take(&mut self.offers.lock().given);
         drop(offers);
+        self.owed.forget();
+    }
+
+    /// Tells it from all carriers of the process.
+    pub(crate) fn key(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     pub(crate) fn open_pin(&self) -> Option<OpenPin> {

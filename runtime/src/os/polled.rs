@@ -28,7 +28,7 @@ use super::limits::Limits;
 use crate::carrier::{Direction, Local, Registration};
 use crate::current;
 use crate::event::{Operation, WaitOutcome};
-use crate::park::{self, Wait, Waiter};
+use crate::park::{self, Epoch, Wait};
 use crate::pin;
 use crate::thread;
 
@@ -211,8 +211,9 @@ impl<S: AsFd> Polled<S> {
                             source.insert(self.registration.add(carrier.face(), fd)?)
                         }
                     };
-                    source.enlist(what.direction, &waiter);
-                    park(carrier, waiter, what, deadline)?
+                    let epoch = waiter.epoch();
+                    source.enlist(what.direction, waiter);
+                    park(carrier, epoch, what, deadline)?
                 }
                 None => poll(self.inner().as_fd(), what, deadline)?,
             };
@@ -240,7 +241,7 @@ enum Ready {
 /// A virtual thread waits.
 fn park(
     carrier: &Local,
-    waiter: Waiter,
+    epoch: Epoch,
     what: Attempt,
     deadline: Option<Instant>,
 ) -> io::Result<Ready> {
@@ -249,7 +250,7 @@ fn park(
         interruptible: true,
         ..Wait::new(what.operation, what.at)
     };
-    match park::wait_on(carrier, waiter, &wait) {
+    match park::wait_on(carrier, epoch, &wait) {
         WaitOutcome::Done => Ok(Ready::Perhaps),
         WaitOutcome::Timeout => Ok(Ready::TooLate),
         WaitOutcome::Interrupted => Err(Interrupted::error(what.operation)),

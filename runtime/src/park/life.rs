@@ -88,16 +88,16 @@ impl Life {
     }
 
     /// Registers who waits for the end; false if it has come already.
-    pub(crate) fn add_joiner(&mut self, joiner: &Waiter) -> bool {
+    pub(crate) fn add_joiner(&mut self, joiner: Waiter) -> bool {
         if self.ended {
             return false;
         }
         if self.joiner.as_ref().is_none_or(|first| !first.is_current()) {
-            self.joiner = Some(joiner.clone());
+            self.joiner = Some(joiner);
         } else {
             let joiners = &mut self.rare.get_or_insert_default().joiners;
             joiners.retain(Waiter::is_current);
-            joiners.push(joiner.clone());
+            joiners.push(joiner);
         }
         true
     }

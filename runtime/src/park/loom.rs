@@ -1,10 +1,9 @@
-//! The wait word under loom.
-
-//! The word under every interleaving of its owner with two who end its wait.
+//! The wait word under every interleaving of its owner with two who end its wait, and announcements with one who reads.
 
 use loom::sync::Arc;
 use loom::thread;
 
+use super::announced::Versioned;
 use super::word::{Allow, End, Ended, Place, WaitWord};
 
 /// What the owner's carrier and the enders did, taken together.
@@ -19,7 +18,7 @@ fn play(place: Place) {
                 thread::spawn(move || word.end(epoch, end))
             })
             .collect();
-        let settled = word.settle(epoch, place);
+        let settled = word.settle(epoch, place, Allow::NOTHING);
         let ended: Vec<_> = enders
             .into_iter()
             .map(|ender| ender.join().expect("no panic"))
@@ -50,4 +49,23 @@ fn a_wake_is_neither_lost_nor_doubled_when_it_unmounts() {
 #[test]
 fn nor_when_it_keeps_its_carrier() {
     play(Place::Held);
+}
+
+#[test]
+fn an_announcement_is_read_whole_or_not_at_all() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let announced = Arc::new(Versioned::<2>::new());
+        let reader = {
+            let announced = Arc::clone(&announced);
+            thread::spawn(move || announced.read(2))
+        };
+        announced.write([1, 1]);
+        announced.write([2, 2]);
+        if let Some([one, other]) = reader.join().expect("no panic") {
+            assert!(one == other && (1..=2).contains(&one), "{one} {other}");
+        }
+        assert_eq!(announced.read(1), Some([2, 2]));
+    });
 }

@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! let waiter = prepare();          a wait of this thread begins
-//! queue.push(waiter.clone());      wakers can find it
-//! if condition() { return }        (dropping the waiter is enough: late wakers miss)
-//! wait(waiter, &Wait { .. })       not pinned: unmount. pinned: block the carrier, measure, report
+//! let epoch = waiter.epoch();      what the thread itself needs of it
+//! queue.push(waiter);              wakers can find it
+//! if condition() { return }        (nothing to undo: late wakers miss)
+//! wait(epoch, &Wait { .. })        not pinned: unmount. pinned: block the carrier, measure, report
 //! ```
 //!
 //! **Invariant (one door):** nothing else in the crate stops a virtual thread. Here, once for each wait, it is
@@ -13,6 +14,7 @@
 //! **Invariant (leaf):** no lock of the runtime is held over [`wait`], and nothing in this module calls user
 //! code between the decision and the unmount, except the thread's own `tracing` spans, on its own stack.
 
+mod announced;
 mod life;
 mod pinned;
 mod record;
@@ -31,13 +33,12 @@ pub(crate) use record::{Kind, Record, Waiting, of_os_thread};
 pub(crate) use recycle::let_go;
 pub use stack::walk;
 pub(crate) use stack::{at_end as stack_at_end, has_frame_pointers, test_frame_pointers};
-pub(crate) use word::{End, Place};
+pub(crate) use word::{Allow, End, Place};
 
 use crate::carrier::Local;
 use crate::current;
 use crate::event::{self, Operation, Subject, WaitOutcome};
 use crate::pin;
-use word::Allow;
 
 /// A queue that offers wake-ones and can give an unaccepted one to another waiter.
 ///
@@ -46,6 +47,9 @@ use word::Allow;
 pub(crate) trait PassOn: Send + Sync {
     /// The thread `waiter` was offered a wake and may not run soon.
     fn pass_on(self: Arc<Self>, waiter: u64);
+
+    /// Something was given back some time ago, and it was left to a carrier to call the next waiter.
+    fn call_next(self: Arc<Self>);
 }
 
 /// One wait of one thread.
@@ -55,7 +59,34 @@ pub(crate) struct Waiter {
     epoch: u64,
 }
 
+/// A wait that the calling thread has begun, for its own use.
+pub(crate) struct Epoch {
+    number: u64,
+    /// Of an OS thread. A virtual thread's is with its carrier, and counting the handles of it up and down would cost
+    /// as much as the switch.
+    os: Option<Arc<Record>>,
+}
+
+impl From<Waiter> for Epoch {
+    fn from(waiter: Waiter) -> Self {
+        let Waiter { record, epoch } = waiter;
+        Self {
+            number: epoch,
+            os: record.as_virtual().is_none().then_some(record),
+        }
+    }
+}
+
 impl Waiter {
+    /// The wait as its own thread knows it, so that this handle can be given away.
+    pub(crate) fn epoch(&self) -> Epoch {
+        let is_os = self.record.as_virtual().is_none();
+        Epoch {
+            number: self.epoch,
+            os: is_os.then(|| Arc::clone(&self.record)),
+        }
+    }
+
     /// Ends the wait. True for the one call that did; false if it had ended.
     pub(crate) fn wake(&self) -> bool {
         self.record.end(self.epoch, End::Done)
@@ -69,6 +100,20 @@ impl Waiter {
     /// Ends the wait because its deadline has passed; by the carrier that the thread lives on.
     pub(crate) fn time_out_at_home(&self, home: &Local) {
         self.record.end_at_home(self.epoch, End::Timeout, home);
+    }
+
+    /// [`wake`](Self::wake) if the thread lives on the calling thread's carrier; false if it does not. All it takes is a
+    /// place in the run queue, and the thread cannot go on before the caller leaves: fit for being called under a lock.
+    pub(crate) fn wake_neighbour(&self) -> bool {
+        let Some(part) = self.record.as_virtual() else {
+            return false;
+        };
+        let home = self.record.home();
+        let local = current::carrier_in(&part.runtime).filter(|local| home == Some(local.id()));
+        if let Some(local) = &local {
+            self.wake_at_home(local);
+        }
+        local.is_some()
     }
 
     /// [`wake`](Self::wake) for a wake-one: a token that `queue` gets back if the thread cannot accept it soon.
@@ -92,6 +137,12 @@ impl Waiter {
     /// Is the thread unmounted while its carrier is pinned or blocked?
     pub(crate) fn is_stranded(&self) -> bool {
         self.record.is_stranded()
+    }
+
+    /// What tells the thread's home carrier from all others, 0 if it has none.
+    pub(crate) fn home(&self) -> usize {
+        let part = self.record.as_virtual().zip(self.record.home());
+        part.map_or(0, |(part, home)| part.runtime.carrier(home).key())
     }
 
     /// Is the wait still under way?
@@ -122,6 +173,20 @@ impl Offer {
         if self.is_open() {
             self.queue.pass_on(self.waiter.thread());
         }
+    }
+}
+
+/// Leaves the call of the next waiter of `queue` to the calling thread's carrier: [`PassOn::call_next`] is called when the
+/// thread has left, pins, enters a foreign call, or computes for long. False where that could keep the waiter, whose
+/// home carrier is `home`, from running.
+pub(crate) fn owe_call<Q: PassOn + 'static>(home: usize, queue: &Arc<Q>) -> bool {
+    home != 0 && current::carrier().is_some_and(|carrier| carrier.owe_call(home, queue))
+}
+
+/// The calling thread has taken back what it owed a call for.
+pub(crate) fn waive_call<Q>(queue: &Arc<Q>) {
+    if let Some(carrier) = current::carrier() {
+        carrier.waive_call(queue);
     }
 }
 
@@ -180,10 +245,37 @@ pub(crate) fn prepare_lending() -> Waiter {
     begin(Allow::NOTHING)
 }
 
+/// [`prepare`] for a wait that nobody is told of: it ends by its deadline, or from inside the door.
+pub(crate) fn prepare_alone() -> Epoch {
+    begin_alone(may_be_cancelled())
+}
+
+/// [`prepare`], where a waiter of an earlier wait may be at hand: one of the same thread is used again.
+pub(crate) fn prepare_in(slot: &mut Option<Waiter>) -> Epoch {
+    let allow = may_be_cancelled();
+    let again = current::with_virtual(|record| {
+        let is_own = |waiter: &&mut Waiter| Arc::ptr_eq(&waiter.record, record);
+        let waiter = slot.as_mut().filter(is_own)?;
+        waiter.epoch = record.word.prepare(allow);
+        Some(waiter.epoch)
+    });
+    if let Some(number) = again.flatten() {
+        return Epoch { number, os: None };
+    }
+    slot.insert(begin(allow)).epoch()
+}
+
 fn begin(allow: Allow) -> Waiter {
     let record = current::record();
     let epoch = record.word.prepare(allow);
     Waiter { record, epoch }
+}
+
+fn begin_alone(allow: Allow) -> Epoch {
+    match current::with_virtual(|record| record.word.prepare(allow)) {
+        Some(number) => Epoch { number, os: None },
+        None => begin(allow).into(),
+    }
 }
 
 /// Shutdown ends no wait of a thread that has foreign frames on its stack, or that unwinds already.
@@ -197,38 +289,38 @@ fn may_be_cancelled() -> Allow {
 
 /// Waits for the park permit and takes it. An interrupt ends the wait and stays set.
 pub(crate) fn park(deadline: Option<Instant>, at: &'static Location<'static>) {
-    let waiter = begin(may_be_cancelled().and(Allow::PARK));
-    let record = Arc::clone(&waiter.record);
+    let epoch = begin_alone(may_be_cancelled().and(Allow::PARK));
     let wait = Wait {
         deadline,
         ..Wait::new(Operation::Park, at)
     };
-    match self::wait(waiter, &wait) {
+    let outcome = self::wait(epoch, &wait);
+    current::with_record(|record| match outcome {
         WaitOutcome::Interrupted => record.restore_interrupt(),
         WaitOutcome::Done | WaitOutcome::Timeout => {
             record.take_permit();
         }
-    }
+    });
 }
 
 /// Waits until somebody ends the wait.
-pub(crate) fn wait(waiter: Waiter, wait: &Wait) -> WaitOutcome {
-    whole(waiter, wait, false, current::carrier().as_deref())
+pub(crate) fn wait(epoch: impl Into<Epoch>, wait: &Wait) -> WaitOutcome {
+    whole(epoch.into(), wait, false, current::carrier().as_deref())
 }
 
 /// [`wait`] of a virtual thread that knows its carrier.
-pub(crate) fn wait_on(carrier: &Local, waiter: Waiter, wait: &Wait) -> WaitOutcome {
-    whole(waiter, wait, false, Some(carrier))
+pub(crate) fn wait_on(carrier: &Local, epoch: impl Into<Epoch>, wait: &Wait) -> WaitOutcome {
+    whole(epoch.into(), wait, false, Some(carrier))
 }
 
 /// [`wait`] for a wait that lends memory to others, begun by [`prepare_lending`]: shutdown never cancels it.
-pub(crate) fn wait_lending(waiter: Waiter, wait: &Wait) -> WaitOutcome {
-    whole(waiter, wait, true, current::carrier().as_deref())
+pub(crate) fn wait_lending(epoch: impl Into<Epoch>, wait: &Wait) -> WaitOutcome {
+    whole(epoch.into(), wait, true, current::carrier().as_deref())
 }
 
-fn whole(waiter: Waiter, wait: &Wait, lends: bool, carrier: Option<&Local>) -> WaitOutcome {
+fn whole(epoch: Epoch, wait: &Wait, lends: bool, carrier: Option<&Local>) -> WaitOutcome {
     let mut spell = Spell::default();
-    let end = stop(waiter, wait, &mut spell, lends, carrier);
+    let end = stop(epoch, wait, &mut spell, lends, carrier);
     spell.report(wait);
     match end {
         End::Done => WaitOutcome::Done,
@@ -241,26 +333,43 @@ fn whole(waiter: Waiter, wait: &Wait, lends: bool, carrier: Option<&Local>) -> W
 
 /// Waits once within an operation that may take several waits. The caller reports `spell` at the operation's end
 /// and, after `Cancelled`, calls [`raise_cancel`].
-pub(crate) fn wait_in(waiter: Waiter, wait: &Wait, spell: &mut Spell, lends: bool) -> End {
-    stop(waiter, wait, spell, lends, current::carrier().as_deref())
+pub(crate) fn wait_in(epoch: impl Into<Epoch>, wait: &Wait, spell: &mut Spell, lends: bool) -> End {
+    stop(
+        epoch.into(),
+        wait,
+        spell,
+        lends,
+        current::carrier().as_deref(),
+    )
 }
 
 /// `carrier` is the calling thread's, if it is a virtual one.
 #[inline]
 fn stop(
-    waiter: Waiter,
+    Epoch { number, os }: Epoch,
     wait: &Wait,
     spell: &mut Spell,
     lends: bool,
     carrier: Option<&Local>,
 ) -> End {
-    let Waiter { record, epoch } = waiter;
-    let end = match (record.word.ended(), carrier) {
-        // Woken before it stopped: nothing blocks, so nothing can be pinned.
-        (Some(end), _) => end,
-        (None, Some(carrier)) => stop_virtual(carrier, &record, epoch, wait, spell, lends),
-        (None, None) => stop_os(&record, epoch, wait, lends),
-    };
+    match (os, carrier) {
+        (Some(record), _) => {
+            if record.word.ended().is_none() {
+                stop_os(&record, number, wait, lends);
+            }
+            over(&record)
+        }
+        (None, Some(carrier)) => {
+            stop_virtual(carrier, number, wait, spell, lends);
+            current::with_record(over)
+        }
+        (None, None) => unreachable!("a virtual thread has a carrier"),
+    }
+}
+
+/// The wait has ended: how.
+fn over(record: &Arc<Record>) -> End {
+    let end = record.word.ended().unwrap_or(End::Done);
     record.word.close();
     if end == End::Interrupted {
         record.clear_interrupt();
@@ -284,7 +393,7 @@ pub(crate) struct Cancelled;
 
 /// Says what is waited for, and since when: to a few milliseconds, which a dump can do without and a switch cannot.
 fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: (usize, usize)) {
-    record.announce(Waiting {
+    record.announce(&Waiting {
         operation: wait.operation,
         at: wait.at,
         subject: wait.subject,
@@ -297,67 +406,55 @@ fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: (usize
     });
 }
 
-/// Ends the wait at once if a permit, an interrupt or a cancel is there already.
-fn end_early(record: &Arc<Record>, epoch: u64, wait: &Wait) {
-    let is_park = wait.operation == Operation::Park;
-    if wait.interruptible {
-        record.word.allow_interrupts();
-    }
-    if is_park && record.take_permit() {
-        record.end(epoch, End::Done);
-    } else if (wait.interruptible || is_park) && record.is_interrupted() {
-        record.end(epoch, End::Interrupted);
-    } else if record.is_cancelled() && record.word.is_cancellable() {
-        record.end(epoch, End::Cancelled);
-    }
+/// Who may end the wait of `record` besides those who were given its epoch.
+fn allowed(record: &Record, wait: &Wait) -> Allow {
+    let also = match wait.interruptible {
+        true => Allow::INTERRUPT,
+        false => Allow::NOTHING,
+    };
+    record.word.allows().and(also)
 }
 
-fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) -> End {
+fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) {
     announce(record, epoch, wait, lends, (0, 0));
-    end_early(record, epoch, wait);
     let Kind::Os(parker) = &record.kind else {
-        unreachable!("a virtual thread has a carrier")
+        unreachable!("a virtual thread's wait has no record of its own")
     };
-    if let Err(end) = record.word.settle(epoch, Place::Held) {
-        return end;
+    let allow = allowed(record, wait);
+    if record.word.settle(epoch, Place::Held, allow).is_err() {
+        return;
     }
+    record.end_if_asked(epoch, allow);
     parker.block(wait.deadline, || record.word.ended().is_some());
     if record.word.ended().is_none() {
         record.end(epoch, End::Timeout);
     }
-    record.word.ended().unwrap_or(End::Timeout)
 }
 
-fn stop_virtual(
-    carrier: &Local,
-    record: &Arc<Record>,
-    epoch: u64,
-    wait: &Wait,
-    spell: &mut Spell,
-    lends: bool,
-) -> End {
-    announce(record, epoch, wait, lends, stack::here());
-    end_early(record, epoch, wait);
-    if let Some(end) = record.word.ended() {
-        return end;
-    }
+fn stop_virtual(carrier: &Local, epoch: u64, wait: &Wait, spell: &mut Spell, lends: bool) {
+    let frame = stack::here();
+    let waits = current::with_record(|record| {
+        // Woken before it stopped: nothing blocks, so nothing can be pinned.
+        if record.word.ended().is_some() {
+            return None;
+        }
+        announce(record, epoch, wait, lends, frame);
+        let allow = allowed(record, wait);
+        record.end_if_asked(epoch, allow);
+        record.word.ended().is_none().then_some(allow)
+    });
+    let Some(allow) = waits else { return };
     let timer = wait.deadline.map(|deadline| {
-        carrier.set_timer(
-            after(deadline),
-            Waiter {
-                record: Arc::clone(record),
-                epoch,
-            },
-        )
+        let record = current::record();
+        carrier.set_timer(after(deadline), Waiter { record, epoch })
     });
     match pin::effective() {
-        None => spans::out_of(|| carrier.park(record, epoch, wait.operation)),
-        Some(pin) => pinned::hold(carrier, record, epoch, &pin, spell),
+        None => spans::out_of(|| carrier.park(epoch, allow, wait.operation)),
+        Some(pin) => pinned::hold(carrier, &current::record(), (epoch, allow), &pin, spell),
     }
     if let Some(timer) = timer {
         carrier.cancel_timer(timer);
     }
-    record.word.ended().unwrap_or(End::Done)
 }
 
 /// A deadline on the runtime's clock, in nanoseconds.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::record::Record;
-use super::word::{End, Place};
+use super::word::{Allow, End, Place};
 use super::{Wait, spans};
 use crate::carrier::current;
 use crate::carrier::{Local, OpenPin, Stranded};
@@ -34,13 +34,14 @@ struct Waited {
 pub(super) fn hold(
     carrier: &Local,
     record: &Arc<Record>,
-    epoch: u64,
+    (epoch, allow): (u64, Allow),
     pin: &Effective,
     spell: &mut Spell,
 ) {
-    if record.word.settle(epoch, Place::Held).is_err() {
+    if record.word.settle(epoch, Place::Held, allow).is_err() {
         return;
     }
+    record.end_if_asked(epoch, allow);
     let began = event::now();
     let (start, pin, before) = match &spell.waited {
         Some(waited) => (waited.start, waited.pin, waited.stranded),

@@ -14,9 +14,10 @@ use std::sync::atomic::AtomicU32;
 
 use parking_lot::{Condvar, Mutex};
 
+use super::announced::Announced;
 use super::life::Life;
 use super::recycle;
-use super::word::{End, Ended, WaitWord};
+use super::word::{Allow, End, Ended, WaitWord};
 use crate::carrier::Local;
 use crate::event::{Operation, Subject};
 use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -94,7 +95,7 @@ pub(crate) struct Record {
     cancel: AtomicBool,
     cancel_raised: AtomicBool,
     started: AtomicBool,
-    waiting: Mutex<Option<Waiting>>,
+    waiting: Announced,
     /// Since when it waits without unmounting ([`crate::event::now`]), 0 if it does not.
     pub(crate) pinned_since: AtomicU64,
     life: Mutex<Life>,
@@ -152,7 +153,7 @@ impl Record {
             cancel: AtomicBool::new(false),
             cancel_raised: AtomicBool::new(false),
             started: AtomicBool::new(false),
-            waiting: Mutex::new(None),
+            waiting: Announced::new(),
             pinned_since: AtomicU64::new(0),
             life: Mutex::default(),
         }
@@ -218,6 +219,26 @@ impl Record {
         }
     }
 
+    /// Owner or its carrier: ends the wait at once if a permit, an interrupt or a cancel is there already.
+    #[inline]
+    pub(crate) fn end_if_asked(self: &Arc<Self>, epoch: u64, allow: Allow) {
+        let asked = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
+        if asked(&self.permit) || asked(&self.interrupted) || asked(&self.cancel) {
+            self.end_as_asked(epoch, allow);
+        }
+    }
+
+    #[cold]
+    fn end_as_asked(self: &Arc<Self>, epoch: u64, allow: Allow) {
+        if allow.unpark() && self.take_permit() {
+            self.end(epoch, End::Done);
+        } else if allow.interrupt() && self.is_interrupted() {
+            self.end(epoch, End::Interrupted);
+        } else if allow.cancel() && self.is_cancelled() {
+            self.end(epoch, End::Cancelled);
+        }
+    }
+
     /// Ends whatever wait is under way, if it allows that end.
     pub(crate) fn end_any(self: &Arc<Self>, end: End) -> bool {
         self.act(self.word.end_any(end))
@@ -252,9 +273,12 @@ impl Record {
 
     /// `unpark`: gives the permit, and ends a `park` that is under way.
     pub(crate) fn unpark(self: &Arc<Self>) {
+        // Mostly it is parked: the end of that wait is the permit.
+        if self.act(self.word.end_park()) {
+            return;
+        }
         self.permit.store(true, Ordering::SeqCst);
-        // `park` begins its wait before it looks for the permit, so either it sees the permit or this sees
-        // the wait.
+        // `park` settles before it looks for the permit, so either it sees the permit or this sees the wait.
         self.act(self.word.end_park());
     }
 
@@ -297,9 +321,10 @@ impl Record {
         self.cancel_raised.load(Ordering::SeqCst)
     }
 
-    /// Announces what the thread waits for. Not taken back at the end: readers look at the word first.
-    pub(crate) fn announce(&self, waiting: Waiting) {
-        *self.waiting.lock() = Some(waiting);
+    /// Owner: announces what the thread waits for. Not taken back at the end: readers look at the word first.
+    #[inline]
+    pub(crate) fn announce(&self, waiting: &Waiting) {
+        self.waiting.set(waiting);
     }
 
     /// Ends the wait `epoch`, which is part of a deadlock that `story` tells.
@@ -324,7 +349,7 @@ impl Record {
 
     /// What the thread waits for now.
     pub(crate) fn waiting(&self) -> Option<Waiting> {
-        let waiting = *self.waiting.lock();
+        let waiting = self.waiting.get();
         waiting.filter(|waiting| self.word.is_waiting_in(waiting.epoch))
     }
 

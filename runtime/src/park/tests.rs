@@ -7,14 +7,17 @@ fn a_wake_before_the_stop_is_kept() {
     let word = WaitWord::new();
     let epoch = word.prepare(Allow::NOTHING);
     assert_eq!(word.end(epoch, End::Done), Ended::Noted);
-    assert_eq!(word.settle(epoch, Place::Unmounted), Err(End::Done));
+    assert_eq!(
+        word.settle(epoch, Place::Unmounted, Allow::NOTHING),
+        Err(End::Done)
+    );
 }
 
 #[test]
 fn exactly_one_end_wins() {
     let word = WaitWord::new();
     let epoch = word.prepare(Allow::NOTHING);
-    word.settle(epoch, Place::Unmounted)
+    word.settle(epoch, Place::Unmounted, Allow::NOTHING)
         .expect("nobody ended it");
     assert_eq!(word.end(epoch, End::Timeout), Ended::Schedule);
     assert_eq!(word.end(epoch, End::Done), Ended::Missed);
@@ -37,8 +40,8 @@ fn an_interrupt_ends_only_waits_that_allow_it() {
     let word = WaitWord::new();
     let epoch = word.prepare(Allow::NOTHING);
     assert_eq!(word.end_any(End::Interrupted), Ended::Missed);
-    word.allow_interrupts();
-    word.settle(epoch, Place::Held).expect("nobody ended it");
+    word.settle(epoch, Place::Held, Allow::INTERRUPT)
+        .expect("nobody ended it");
     assert_eq!(word.end_any(End::Cancelled), Ended::Missed);
     assert_eq!(word.end_any(End::Interrupted), Ended::Signal);
 }

@@ -47,12 +47,26 @@ impl Allow {
     pub(crate) const NOTHING: Self = Self(0);
     /// Shutdown.
     pub(crate) const CANCEL: Self = Self(CANCELLABLE);
+    /// Interrupts.
+    pub(crate) const INTERRUPT: Self = Self(INTERRUPTIBLE);
     /// `unpark` and interrupts.
     pub(crate) const PARK: Self = Self(PARK | INTERRUPTIBLE);
 
     /// Both.
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    pub(crate) const fn unpark(self) -> bool {
+        self.0 & PARK != 0
+    }
+
+    pub(crate) const fn interrupt(self) -> bool {
+        self.0 & INTERRUPTIBLE != 0
+    }
+
+    pub(crate) const fn cancel(self) -> bool {
+        self.0 & CANCELLABLE != 0
     }
 }
 
@@ -105,21 +119,17 @@ impl WaitWord {
 
     /// Owner: begins a wait and returns its epoch.
     pub(crate) fn prepare(&self, allow: Allow) -> u64 {
-        // Only the owner leaves IDLE or an ended phase, so load and store need not be one step; SeqCst
-        // orders the store before the owner's re-check of what it waits for.
+        // Only the owner leaves IDLE or an ended phase, so load and store need not be one step. Who is given the epoch
+        // is ordered after this by how it gets it; who ends whatever wait there is has left a flag, at which the owner
+        // looks once it has settled.
         let epoch = (self.0.load(Ordering::Relaxed) / EPOCH_ONE + 1) * EPOCH_ONE;
-        self.0.store(epoch | allow.0 | PREPARED, Ordering::SeqCst);
+        self.0.store(epoch | allow.0 | PREPARED, Ordering::Release);
         epoch
     }
 
-    /// Owner: lets interrupts end this wait from now on.
-    pub(crate) fn allow_interrupts(&self) {
-        self.0.fetch_or(INTERRUPTIBLE, Ordering::SeqCst);
-    }
-
-    /// Owner: may shutdown end this wait?
-    pub(crate) fn is_cancellable(&self) -> bool {
-        self.0.load(Ordering::Relaxed) & CANCELLABLE != 0
+    /// Owner: who may end this wait, as far as it said so.
+    pub(crate) fn allows(&self) -> Allow {
+        Allow(self.0.load(Ordering::Relaxed) & (INTERRUPTIBLE | CANCELLABLE | PARK))
     }
 
     /// Anybody: ends the `park` that is under way, if there is one.
@@ -127,8 +137,10 @@ impl WaitWord {
         self.end_where(End::Done, |seen| seen & PARK != 0)
     }
 
-    /// Owner or its carrier: the thread stops now. An error is the end that came first.
-    pub(crate) fn settle(&self, epoch: u64, place: Place) -> Result<(), End> {
+    /// Owner or its carrier: the thread stops now, and those whom `allow` adds may end the wait. An error is the end that
+    /// came first. After success the caller looks for the flags of those who may end it: this and the look, and their
+    /// flag and their look at the word, are each in that order for all, so one sees the other.
+    pub(crate) fn settle(&self, epoch: u64, place: Place, allow: Allow) -> Result<(), End> {
         let target = if place == Place::Unmounted {
             PARKED
         } else {
@@ -140,10 +152,10 @@ impl WaitWord {
                 return Err(end);
             }
             debug_assert_eq!((seen & PHASE, epoch_of(seen)), (PREPARED, epoch));
-            let next = (seen & !PHASE) | target;
+            let next = (seen & !PHASE) | target | allow.0;
             match self
                 .0
-                .compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire)
+                .compare_exchange_weak(seen, next, Ordering::SeqCst, Ordering::Acquire)
             {
                 Ok(_) => return Ok(()),
                 Err(now) => seen = now,

@@ -47,8 +47,8 @@ pub(crate) mod constant {
 
     pub(crate) use parking_lot::{Mutex, MutexGuard};
 
-    /// How often a thread looks again at a lock, with growing pauses, before it waits.
+    /// How often a thread looks at a lock once more, with growing pauses, before it waits.
     pub(crate) const fn spins() -> u32 {
-        5
+        4
     }
 }

@@ -240,8 +240,9 @@ impl Semaphore {
             return Ok(permit);
         }
         let mut line = self.queue.lock();
-        let mut waiter = attempt.prepare();
-        let place = Place::join(&self.queue, &mut line, waiter.clone(), u64::from(count));
+        let waiter = attempt.prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join(&self.queue, &mut line, waiter, u64::from(count));
         let mut was_called = false;
         loop {
             self.publish(&line);
@@ -254,7 +255,7 @@ impl Semaphore {
                 return Ok(self.permit(count));
             }
             drop(line);
-            attempt.wait(waiter, 0)?;
+            attempt.wait(epoch, 0)?;
             was_called = true;
             line = self.queue.lock();
             if self.subtract(count, false) {
@@ -263,8 +264,9 @@ impl Semaphore {
                 self.call_next(line);
                 return Ok(self.permit(count));
             }
-            waiter = attempt.prepare();
-            place.rejoin(&mut line, waiter.clone());
+            let waiter = attempt.prepare();
+            epoch = waiter.epoch();
+            place.rejoin(&mut line, waiter);
         }
     }
 

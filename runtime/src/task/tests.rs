@@ -29,9 +29,9 @@ impl Drop for Counts {
 }
 
 #[test]
-fn the_first_failure_cancels_children_that_wait_and_children_that_have_not_begun() {
+fn oc_18_the_first_failure_cancels_children_that_wait_and_children_that_have_not_begun() {
     on_both(2, |runtime| {
-        for round in 0..300_u32 {
+        for round in 0..500_u32 {
             let dropped = Arc::new(AtomicUsize::new(0));
             let forks = AtomicUsize::new(0);
             let start = Instant::now();

@@ -239,14 +239,15 @@ pub(super) fn wait_for_end(
     );
     loop {
         let waiter = park::prepare();
-        if !record.life().add_joiner(&waiter) {
+        let epoch = waiter.epoch();
+        if !record.life().add_joiner(waiter) {
             return WaitOutcome::Done;
         }
         let wait = Wait {
             interruptible,
             ..join(record, at)
         };
-        if park::wait(waiter, &wait) == WaitOutcome::Interrupted {
+        if park::wait(epoch, &wait) == WaitOutcome::Interrupted {
             return WaitOutcome::Interrupted;
         }
     }
@@ -256,10 +257,11 @@ pub(super) fn wait_for_end(
 pub(super) fn wait_for_end_lending(record: &Arc<Record>, at: &'static Location<'static>) {
     loop {
         let waiter = park::prepare_lending();
-        if !record.life().add_joiner(&waiter) {
+        let epoch = waiter.epoch();
+        if !record.life().add_joiner(waiter) {
             return;
         }
-        park::wait_lending(waiter, &join(record, at));
+        park::wait_lending(epoch, &join(record, at));
     }
 }
 

@@ -145,7 +145,7 @@ fn sleep_at(
         ..Wait::new(Operation::Sleep, at)
     };
     loop {
-        match park::wait(park::prepare(), &wait) {
+        match park::wait(park::prepare_alone(), &wait) {
             WaitOutcome::Interrupted => return SleepOutcome::Interrupted,
             WaitOutcome::Timeout => return SleepOutcome::Elapsed,
             WaitOutcome::Done => {}

@@ -173,9 +173,10 @@ impl<T> Buffer<T> {
             }
             let mut attempt = Attempt::new(Operation::Channel);
             let waiter = attempt.prepare();
-            state.claims[index].receiver = Some(waiter.clone());
+            let epoch = waiter.epoch();
+            state.claims[index].receiver = Some(waiter);
             drop(state);
-            let ended = attempt.wait(waiter, 0);
+            let ended = attempt.wait(epoch, 0);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
         }
     }
@@ -218,12 +219,13 @@ impl<T> Buffer<T> {
             drop(state);
             return Err(NotSent::Disconnected(content));
         }
-        let mut waiter = attempt.prepare();
-        let key = state.push(content, Some(waiter.clone()));
+        let waiter = attempt.prepare();
+        let mut epoch = waiter.epoch();
+        let key = state.push(content, Some(waiter));
         let offer = Offer { buffer: self, key };
         self.call_receivers(state);
         loop {
-            let ended = attempt.wait(waiter, 0);
+            let ended = attempt.wait(epoch, 0);
             let mut state = self.lock();
             let Some(index) = state.index(key) else {
                 std::mem::forget(offer);
@@ -241,8 +243,9 @@ impl<T> Buffer<T> {
                     })
                 });
             }
-            waiter = attempt.prepare();
-            state.messages[index].sender = Some(waiter.clone());
+            let waiter = attempt.prepare();
+            epoch = waiter.epoch();
+            state.messages[index].sender = Some(waiter);
         }
     }
 }

@@ -30,6 +30,7 @@
 mod buffer;
 mod clock;
 mod error;
+pub(super) mod iterators;
 mod macros;
 mod meeting;
 mod receiver;

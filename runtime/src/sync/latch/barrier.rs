@@ -81,8 +81,9 @@ impl Barrier {
             line.choose_more(EVERYTHING).call();
             return BarrierWaitResult { is_leader: true };
         }
-        let mut waiter = park::prepare();
-        let place = Place::join_for_notice(&self.queue, &mut line, waiter.clone());
+        let waiter = park::prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join_for_notice(&self.queue, &mut line, waiter);
         drop(line);
         drop(state);
         let id = std::ptr::from_ref(self).addr() as u64;
@@ -93,7 +94,7 @@ impl Barrier {
         };
         let mut attempt = Attempt::new(Operation::Latch).about(subject);
         loop {
-            let ended = attempt.wait(waiter, 0);
+            let ended = attempt.wait(epoch, 0);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
             let state = self.state.lock();
             // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
@@ -103,8 +104,9 @@ impl Barrier {
                 place.settle(&mut line);
                 return BarrierWaitResult { is_leader: false };
             }
-            waiter = park::prepare();
-            place.rejoin(&mut line, waiter.clone());
+            let waiter = park::prepare();
+            epoch = waiter.epoch();
+            place.rejoin(&mut line, waiter);
             drop(line);
         }
     }

@@ -136,14 +136,16 @@ impl CountDownLatch {
             return Ok(());
         }
         let mut line = self.queue.lock();
-        let mut waiter = park::prepare();
-        let place = Place::join_for_notice(&self.queue, &mut line, waiter.clone());
+        let waiter = park::prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join_for_notice(&self.queue, &mut line, waiter);
         while self.count() != 0 {
             drop(line);
-            attempt.wait(waiter, 0)?;
-            waiter = park::prepare();
+            attempt.wait(epoch, 0)?;
+            let waiter = park::prepare();
+            epoch = waiter.epoch();
             line = self.queue.lock();
-            place.rejoin(&mut line, waiter.clone());
+            place.rejoin(&mut line, waiter);
         }
         place.settle(&mut line);
         Ok(())

@@ -181,8 +181,9 @@ impl Once {
             id,
         });
         let mut line = self.queue.lock();
-        let mut waiter = park::prepare();
-        let place = Place::join_for_notice(&self.queue, &mut line, waiter.clone());
+        let waiter = park::prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join_for_notice(&self.queue, &mut line, waiter);
         loop {
             let state = self.state.load(Ordering::Acquire);
             if !goes_on(state) {
@@ -195,11 +196,12 @@ impl Once {
             } else {
                 0
             };
-            let ended = attempt.wait(waiter, runner);
+            let ended = attempt.wait(epoch, runner);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
-            waiter = park::prepare();
+            let waiter = park::prepare();
+            epoch = waiter.epoch();
             line = self.queue.lock();
-            place.rejoin(&mut line, waiter.clone());
+            place.rejoin(&mut line, waiter);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::carrier::current;
 use crate::event::{Deadlock, DeadlockKind, Event, Operation, Subject};
-use crate::park::{self, End, Spell, Wait, Waiter};
+use crate::park::{self, End, Epoch, Spell, Wait, Waiter};
 
 /// Why an operation ended without what it was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,12 +103,18 @@ impl Attempt {
         }
     }
 
+    /// [`prepare`](Self::prepare), where a waiter of an earlier wait may be at hand. Not after [`persist`](Self::persist).
+    pub(crate) fn prepare_in(&self, slot: &mut Option<Waiter>) -> Epoch {
+        debug_assert!(!self.persists, "such a wait allows a cancel");
+        park::prepare_in(slot)
+    }
+
     /// Waits once. `owner` is the thread that has what is waited for, 0 if none or unknown. A cancel unwinds.
-    pub(crate) fn wait(&mut self, waiter: Waiter, owner: u64) -> Result<(), GaveUp> {
+    pub(crate) fn wait(&mut self, epoch: impl Into<Epoch>, owner: u64) -> Result<(), GaveUp> {
         if owner != 0 {
             self.wait.owner = owner;
         }
-        match self.wait_to_end(waiter) {
+        match self.wait_to_end(epoch) {
             End::Done => Ok(()),
             End::Timeout => Err(GaveUp::Timeout),
             End::Interrupted => Err(GaveUp::Interrupted),
@@ -124,8 +130,8 @@ impl Attempt {
     }
 
     /// Waits once. After `Cancelled` the caller puts its things in order and calls [`park::raise_cancel`].
-    pub(crate) fn wait_to_end(&mut self, waiter: Waiter) -> End {
-        park::wait_in(waiter, &self.wait, &mut self.spell, self.persists)
+    pub(crate) fn wait_to_end(&mut self, epoch: impl Into<Epoch>) -> End {
+        park::wait_in(epoch, &self.wait, &mut self.spell, self.persists)
     }
 }
 

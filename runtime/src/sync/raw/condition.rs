@@ -63,7 +63,8 @@ impl RawCondition {
             );
         }
         let waiter = attempt.prepare();
-        let place = Place::join_for_notice(&self.queue, &mut line, waiter.clone());
+        let epoch = waiter.epoch();
+        let place = Place::join_for_notice(&self.queue, &mut line, waiter);
         drop(line);
 
         let mut given = Given {
@@ -71,7 +72,7 @@ impl RawCondition {
             levels: lock.give_back(),
             taken_back: false,
         };
-        let end = attempt.wait_to_end(waiter);
+        let end = attempt.wait_to_end(epoch);
         match end {
             End::Done => place.settle(&mut self.queue.lock()),
             // Notified after all, but too late: another one gets it.

@@ -14,12 +14,16 @@
 //! owner knows that the owner's unlock comes later in the word's history and will see the flags.
 //!
 //! **Invariant (no lost wake-up):** if the lock is free and somebody waits, then a waiter that was able to run
-//! is `Called` in the queue, or the thread that freed it is about to call one. P set without such a waiter
+//! is `Called` in the queue, or the thread that freed it is about to call one, or its carrier owes the call. P set without such a waiter
 //! is possible only while nobody is left to call (the next one to join sets it right).
 //!
 //! Barging: the lock is freed first and waiters are called then, so a running thread may win. After
-//! [`HAND_OVER_AFTER`] of losing, a waiter sets H. Even then the lock is only offered to it: those who find
-//! that nobody before them can run take it.
+//! [`HAND_OVER_AFTER`] of losing, a waiter sets H, for itself and for all who stood in line when it first lost: they
+//! have waited as long. Even then the lock is only offered: those who find that nobody before them can run take it.
+//!
+//! A call to a waiter that could not run before the caller leaves their carrier is left to that moment (`owe_call`), and
+//! dropped if the caller has the lock again by then. The queue calls for itself then and knows no flags: P may be
+//! missing while somebody is called, which costs a look at the queue.
 
 use std::time::Duration;
 
@@ -28,7 +32,7 @@ use crate::park;
 use crate::primitive::constant::{AtomicU64, Instant, Ordering, spins};
 use crate::sync::raw::attempt::{self, Attempt, GaveUp};
 use crate::sync::raw::condition::GiveBack;
-use crate::sync::wait_queue::{Line, Place, WaitQueue};
+use crate::sync::wait_queue::{Line, Place, Ticket, WaitQueue};
 
 /// How long a waiter may lose against newcomers before they must stand behind it.
 pub(crate) const HAND_OVER_AFTER: Duration = Duration::from_millis(1);
@@ -125,11 +129,12 @@ impl Exclusive {
         if self.look_again(key) {
             return Ok(());
         }
-        // When it first came to a lock that others had won.
-        let mut lost: Option<Instant> = None;
+        // When it first came to a lock that others had won, and who stood in line by then.
+        let mut lost: Option<(Instant, Ticket)> = None;
         let mut line = self.queue.lock();
-        let mut waiter = attempt.prepare();
-        let place = Place::join(&self.queue, &mut line, waiter.clone(), 1);
+        let waiter = attempt.prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join(&self.queue, &mut line, waiter, 1);
         let mut was_called = false;
         loop {
             let word = self.publish(&line);
@@ -141,7 +146,7 @@ impl Exclusive {
                 return Ok(());
             }
             drop(line);
-            attempt.wait(waiter, owner(word))?;
+            attempt.wait(epoch, owner(word))?;
             was_called = true;
             line = self.queue.lock();
             if self.take(key) {
@@ -149,12 +154,13 @@ impl Exclusive {
                 self.publish(&line);
                 return Ok(());
             }
-            waiter = attempt.prepare();
-            place.rejoin(&mut line, waiter.clone());
+            let waiter = attempt.prepare();
+            epoch = waiter.epoch();
+            place.rejoin(&mut line, waiter);
             match lost {
-                None => lost = Some(Instant::now()),
-                Some(since) if since.elapsed() >= HAND_OVER_AFTER => {
-                    line.set_urgent(place.ticket());
+                None => lost = Some((Instant::now(), line.next_ticket())),
+                Some((since, before)) if since.elapsed() >= HAND_OVER_AFTER => {
+                    line.set_urgent_before(before);
                 }
                 Some(_) => {}
             }
@@ -197,6 +203,9 @@ impl Exclusive {
         if before & QUEUED == 0 || before & PROMISED != 0 {
             return;
         }
+        if before & HAND_OVER == 0 && self.queue.owe_call() {
+            return;
+        }
         let mut line = self.queue.lock();
         if owner(self.word.load(Ordering::Relaxed)) != 0 {
             // Taken again meanwhile; whoever did finds the flags when it unlocks.
@@ -228,12 +237,15 @@ impl Exclusive {
 
     /// Looks a few times more whether the lock becomes free: most are held for less than a wait costs.
     fn look_again(&self, key: Key) -> bool {
-        for look in 0..spins() {
+        for look in 0..=spins() {
             let word = self.word.load(Ordering::Relaxed);
             if word & HAND_OVER != 0 {
                 return false;
             }
             if owner(word) == 0 && self.take(key) {
+                if word & QUEUED != 0 {
+                    self.queue.waive_call();
+                }
                 return true;
             }
             // Who waits already has looked before: the lock is held for long.

@@ -136,8 +136,9 @@ impl RawMonitor {
 
     fn lock_waiting(&self, attempt: &mut Attempt) -> Result<(), GaveUp> {
         let mut line = self.queue.lock();
-        let mut waiter = attempt.prepare();
-        let place = Place::join(&self.queue, &mut line, waiter.clone(), 1);
+        let waiter = attempt.prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join(&self.queue, &mut line, waiter, 1);
         loop {
             self.publish(&line);
             if self.lock_once() {
@@ -146,10 +147,11 @@ impl RawMonitor {
                 return Ok(());
             }
             drop(line);
-            attempt.wait(waiter, self.holder())?;
-            waiter = attempt.prepare();
+            attempt.wait(epoch, self.holder())?;
+            let waiter = attempt.prepare();
+            epoch = waiter.epoch();
             line = self.queue.lock();
-            place.rejoin(&mut line, waiter.clone());
+            place.rejoin(&mut line, waiter);
         }
     }
 

@@ -103,8 +103,9 @@ impl Shared {
     #[cold]
     pub(crate) fn acquire(&self, access: Access, attempt: &mut Attempt) -> Result<(), GaveUp> {
         let mut line = self.queue.lock();
-        let mut waiter = attempt.prepare();
-        let place = Place::join(&self.queue, &mut line, waiter.clone(), access.want());
+        let waiter = attempt.prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join(&self.queue, &mut line, waiter, access.want());
         let mut was_called = false;
         loop {
             self.publish(&line);
@@ -119,11 +120,12 @@ impl Shared {
                 return Ok(());
             }
             drop(line);
-            attempt.wait(waiter, self.writer.load(Ordering::Relaxed))?;
+            attempt.wait(epoch, self.writer.load(Ordering::Relaxed))?;
             was_called = true;
-            waiter = attempt.prepare();
+            let waiter = attempt.prepare();
+            epoch = waiter.epoch();
             line = self.queue.lock();
-            place.rejoin(&mut line, waiter.clone());
+            place.rejoin(&mut line, waiter);
         }
     }
 

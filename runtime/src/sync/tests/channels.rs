@@ -63,7 +63,8 @@ fn every_message_arrives_once_and_in_its_senders_order() {
 
 #[test]
 fn who_waits_for_room_gets_it_in_order() {
-    Stage::on_both(2, |stage| {
+    // On one carrier: a call that is passed on because its carrier got no core for a while may overtake on another.
+    Stage::on_both(1, |stage| {
         let (sender, receiver) = mpsc::sync_channel(1);
         sender.send(0).expect("there is room");
         assert_eq!(sender.try_send(9), Err(TrySendError::Full(9)));

@@ -8,6 +8,7 @@ mod cells;
 mod channels;
 mod interrupts;
 mod locks;
+mod meetings;
 mod mixed;
 mod monitors;
 mod select;

@@ -24,9 +24,10 @@
 //! comes here.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::park::{PassOn, Waiter};
+use crate::park::{self, PassOn, Waiter};
 use crate::primitive::constant::{Mutex, MutexGuard};
 
 /// What a waiter asks for that leaves no room for anybody else.
@@ -41,7 +42,7 @@ pub(crate) struct WaitQueue {
 }
 
 /// A place in the queue: smaller means earlier.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ticket(u64);
 
 /// A thread's place in the queue, which it leaves at the latest when this is dropped: a wait may end by
@@ -75,16 +76,19 @@ pub(crate) struct Chosen<'a> {
 
 struct Shared {
     line: Mutex<Entries>,
+    /// The home carrier of the first in line, 0 if there is none. Written under the line's lock; without it, a hint.
+    first_home: AtomicUsize,
 }
 
 #[derive(Default)]
 struct Entries {
     /// In the order of their tickets.
     entries: VecDeque<Entry>,
-    next_ticket: u64,
+    next_ticket: Ticket,
     /// How many are `Called`.
     called: usize,
-    urgent: Option<Ticket>,
+    /// Places before this one have waited for too long.
+    urgent_before: Ticket,
 }
 
 struct Entry {
@@ -120,6 +124,21 @@ impl WaitQueue {
         Line {
             shared,
             line: shared.line.lock(),
+        }
+    }
+
+    /// Leaves it to the calling thread's carrier to call the first in line before it mounts another thread, if that one
+    /// lives there too. False if not: then the caller calls.
+    pub(crate) fn owe_call(&self) -> bool {
+        self.shared
+            .get()
+            .is_some_and(|shared| park::owe_call(shared.first_home.load(Ordering::Relaxed), shared))
+    }
+
+    /// The calling thread has taken back what it owed a call for.
+    pub(crate) fn waive_call(&self) {
+        if let Some(shared) = self.shared.get() {
+            park::waive_call(shared);
         }
     }
 
@@ -193,8 +212,13 @@ impl Drop for Place<'_> {
 
 impl<'a> Line<'a> {
     fn join(&mut self, waiter: Waiter, want: u64) -> Ticket {
-        let ticket = Ticket(self.line.next_ticket);
-        self.line.next_ticket += 1;
+        let ticket = self.line.next_ticket;
+        self.line.next_ticket.0 += 1;
+        if self.is_empty() {
+            self.shared
+                .first_home
+                .store(waiter.home(), Ordering::Relaxed);
+        }
         self.line.entries.push_back(Entry {
             ticket,
             waiter,
@@ -216,8 +240,9 @@ impl<'a> Line<'a> {
         let entry = self.line.entries.remove(index)?;
         let was_called = entry.state == State::Called;
         self.line.called -= usize::from(was_called);
-        if self.line.urgent == Some(ticket) {
-            self.line.urgent = None;
+        if index == 0 {
+            let home = self.line.entries.front().map_or(0, |it| it.waiter.home());
+            self.shared.first_home.store(home, Ordering::Relaxed);
         }
         Some(Left {
             was_called,
@@ -226,27 +251,30 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// Marks that place as one that has lost too often; until it leaves, newcomers should stand behind it.
-    pub(crate) fn set_urgent(&mut self, ticket: Ticket) {
-        self.line.urgent.get_or_insert(ticket);
+    /// The place that the next one to join will have.
+    pub(crate) fn next_ticket(&self) -> Ticket {
+        self.line.next_ticket
     }
 
-    /// Marks the first place that can run.
+    /// Marks all places before that one as having waited for too long; until they have left, newcomers should stand
+    /// behind them.
+    pub(crate) fn set_urgent_before(&mut self, ticket: Ticket) {
+        self.line.urgent_before = self.line.urgent_before.max(ticket);
+    }
+
+    /// Marks the first place that can run, and those before it.
     pub(crate) fn set_first_urgent(&mut self) {
-        if self.line.urgent.is_none() {
-            let able = |entry: &&Entry| !entry.waiter.is_stranded();
-            self.line.urgent = self
-                .line
-                .entries
-                .iter()
-                .find(able)
-                .map(|entry| entry.ticket);
+        let able = |entry: &&Entry| !entry.waiter.is_stranded();
+        let first = self.line.entries.iter().find(able);
+        if let Some(Ticket(first)) = first.map(|entry| entry.ticket) {
+            self.set_urgent_before(Ticket(first + 1));
         }
     }
 
-    /// Does somebody wait who has lost too often?
+    /// Does somebody wait who has waited for too long?
     pub(crate) fn has_urgent(&self) -> bool {
-        self.line.urgent.is_some()
+        let first = self.line.entries.front();
+        first.is_some_and(|first| first.ticket < self.line.urgent_before)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -272,12 +300,7 @@ impl<'a> Line<'a> {
 
     /// Chooses from the front who can be served from `budget`, counting those who are on their way already.
     pub(crate) fn choose(&mut self, budget: u64) -> Chosen<'a> {
-        let (first, rest) = self.line.choose(budget, true, NOBODY);
-        Chosen {
-            shared: self.shared,
-            first,
-            rest,
-        }
+        self.choose_others(NOBODY, budget)
     }
 
     /// [`choose`](Self::choose), but never that thread.
@@ -449,6 +472,7 @@ impl Shared {
     fn new() -> Arc<Self> {
         Arc::new(Self {
             line: Mutex::default(),
+            first_home: AtomicUsize::new(0),
         })
     }
 
@@ -480,6 +504,11 @@ impl PassOn for Shared {
             };
             line.replace(std::iter::once(ticket))
         };
+        Self::call(&self, first, rest);
+    }
+
+    fn call_next(self: Arc<Self>) {
+        let (first, rest) = self.line.lock().choose(1, true, NOBODY);
         Self::call(&self, first, rest);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::event::{Operation, Subject};
-use crate::park::{self, End, Spell, Wait, Waiter};
+use crate::park::{self, End, Epoch, Spell, Wait, Waiter};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GaveUp {
@@ -69,16 +69,21 @@ impl Attempt {
         park::prepare()
     }
 
-    pub(crate) fn wait(&mut self, waiter: Waiter, owner: u64) -> Result<(), GaveUp> {
+    pub(crate) fn prepare_in(&self, slot: &mut Option<Waiter>) -> Epoch {
+        slot.insert(park::prepare()).epoch()
+    }
+
+    pub(crate) fn wait(&mut self, epoch: impl Into<Epoch>, owner: u64) -> Result<(), GaveUp> {
         self.wait.owner = owner;
-        match self.wait_to_end(waiter) {
+        match self.wait_to_end(epoch) {
             End::Timeout => Err(GaveUp::Timeout),
             End::Interrupted => Err(GaveUp::Interrupted),
             _ => Ok(()),
         }
     }
 
-    pub(crate) fn wait_to_end(&mut self, waiter: Waiter) -> End {
+    pub(crate) fn wait_to_end(&mut self, epoch: impl Into<Epoch>) -> End {
+        let waiter: Waiter = epoch.into();
         if let Some(clock) = &self.clock {
             let mut time = clock.lock().expect("no panic");
             if time.is_over {

@@ -35,7 +35,7 @@ struct State<T> {
     senders: usize,
     /// How many wait for room.
     waiting: usize,
-    /// The receiver, while it waits.
+    /// The receiver's last wait, which may be over.
     receiver: Option<Waiter>,
     receiver_is_gone: bool,
 }
@@ -98,6 +98,7 @@ impl<T> Channel<T> {
     pub(crate) fn remove_receiver(&self) {
         let mut state = self.state.lock();
         state.receiver_is_gone = true;
+        let last_wait = state.receiver.take();
         // Messages being handed over go back to their senders.
         let left = if self.bound == Some(0) {
             VecDeque::new()
@@ -114,7 +115,7 @@ impl<T> Channel<T> {
             sender.wake();
         }
         self.waiting_senders.lock().choose_more(EVERYTHING).call();
-        drop(left);
+        drop((left, last_wait));
     }
 
     /// Sends without waiting, on a channel without a limit.
@@ -183,8 +184,9 @@ impl<T> Channel<T> {
         let counted = Counted::new(self, &mut state);
         // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
         let mut line = self.waiting_senders.lock();
-        let mut waiter = attempt.prepare();
-        let place = Place::join(&self.waiting_senders, &mut line, waiter.clone(), 1);
+        let waiter = attempt.prepare();
+        let mut epoch = waiter.epoch();
+        let place = Place::join(&self.waiting_senders, &mut line, waiter, 1);
         let mut was_called = false;
         loop {
             let may_send = was_called || line.is_first_able(Some(place.ticket()));
@@ -204,14 +206,15 @@ impl<T> Channel<T> {
             }
             drop(line);
             drop(state);
-            let ended = attempt.wait(waiter, 0);
+            let ended = attempt.wait(epoch, 0);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
             was_called = true;
             state = self.state.lock();
-            waiter = attempt.prepare();
+            let waiter = attempt.prepare();
+            epoch = waiter.epoch();
             // vt-lint: allow(nested-lock) -- always in this order, and both are held for a few instructions
             line = self.waiting_senders.lock();
-            place.rejoin(&mut line, waiter.clone());
+            place.rejoin(&mut line, waiter);
         }
     }
 
@@ -222,11 +225,12 @@ impl<T> Channel<T> {
         content: T,
     ) -> Result<(), SendError<T>> {
         let mut attempt = self.attempt();
-        let mut waiter = attempt.prepare();
-        let number = state.push(content, Some(waiter.clone()));
+        let waiter = attempt.prepare();
+        let mut epoch = waiter.epoch();
+        let number = state.push(content, Some(waiter));
         wake_receiver(state);
         loop {
-            let ended = attempt.wait(waiter, 0);
+            let ended = attempt.wait(epoch, 0);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
             let mut state = self.state.lock();
             if state.taken > number {
@@ -242,8 +246,9 @@ impl<T> Channel<T> {
                 drop(state);
                 return message.map_or(Ok(()), |message| Err(SendError(message.content)));
             }
-            waiter = attempt.prepare();
-            state.messages[index].sender = Some(waiter.clone());
+            let waiter = attempt.prepare();
+            epoch = waiter.epoch();
+            state.messages[index].sender = Some(waiter);
         }
     }
 
@@ -269,12 +274,10 @@ impl<T> Channel<T> {
             if state.senders == 0 {
                 return Err(NotReceived::Disconnected);
             }
-            let waiter = attempt.prepare();
-            state.receiver = Some(waiter.clone());
+            let epoch = attempt.prepare_in(&mut state.receiver);
             drop(state);
-            let ended = attempt.wait(waiter, 0);
+            let ended = attempt.wait(epoch, 0);
             state = self.state.lock();
-            state.receiver = None;
             // A message that came with the deadline is still a message.
             state = match self.take(state) {
                 Ok(content) => {
@@ -321,12 +324,16 @@ impl<T> Channel<T> {
 }
 
 /// Wakes the receiver if it waits.
-fn wake_receiver<T>(mut state: MutexGuard<'_, State<T>>) {
-    let receiver = state.receiver.take();
-    drop(state);
-    if let Some(receiver) = receiver {
-        receiver.wake();
+fn wake_receiver<T>(state: MutexGuard<'_, State<T>>) {
+    let Some(receiver) = &state.receiver else {
+        return;
+    };
+    if receiver.wake_neighbour() || !receiver.is_current() {
+        return;
     }
+    let receiver = receiver.clone();
+    drop(state);
+    receiver.wake();
 }
 
 /// Counts a sender that waits for room, also if it unwinds.
