@@ -13,16 +13,9 @@ use std::time::Duration;
 use vt_runtime::net::{TcpListener, TcpStream};
 use vt_runtime::{Runtime, pinned, thread};
 
-use super::{echo, in_its_own_process, listener, on_both, pair, until_it_waits, within_limit};
-
-/// Open sockets of this process.
-fn sockets() -> usize {
-    std::fs::read_dir("/proc/self/fd")
-        .expect("procfs")
-        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
-        .filter(|target| target.to_string_lossy().starts_with("socket:"))
-        .count()
-}
+use super::{
+    echo, in_its_own_process, listener, on_both, pair, sockets, until_it_waits, within_limit,
+};
 
 #[test]
 fn a_stream_moves_to_another_carrier_while_the_first_is_pinned() {

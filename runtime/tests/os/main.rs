@@ -98,6 +98,15 @@ fn echo(mut stream: TcpStream) {
     }
 }
 
+/// Open sockets of this process.
+fn sockets() -> usize {
+    std::fs::read_dir("/proc/self/fd")
+        .expect("procfs")
+        .filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok())
+        .filter(|target| target.to_string_lossy().starts_with("socket:"))
+        .count()
+}
+
 /// Everything recorded so far.
 fn events(runtime: &Runtime) -> Vec<Event> {
     let mut events = Vec::new();

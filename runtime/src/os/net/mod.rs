@@ -34,6 +34,8 @@
 //! # Errors
 //!
 //! Those of std. An interrupt ends a wait with [`crate::io::Interrupted`] inside an `io::Error` of the kind `Other`.
+//! Where the user's epoll watches are used up (`/proc/sys/fs/epoll/max_user_watches`), an operation that would have to wait
+//! fails with the kind `StorageFull` instead; it has taken nothing, and may be tried again.
 
 mod address;
 mod bytes;

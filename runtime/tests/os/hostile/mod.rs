@@ -10,7 +10,7 @@ use std::time::Duration;
 use vt_runtime::net::{Shutdown, TcpListener, TcpStream};
 use vt_runtime::{Runtime, thread};
 
-use super::{listener, on_both};
+use super::{in_its_own_process, listener, on_both, sockets, until, within_limit};
 
 /// A cheap, repeatable source of "random" numbers.
 struct Dice(u64);
@@ -239,6 +239,23 @@ fn a_reset_in_the_middle_ends_both_sides() {
     });
 }
 
+/// In a process of its own, since it counts descriptors.
+#[test]
+fn faults_leave_no_descriptor_behind() {
+    const CHILD: &str = "VT_TEST_FAULTS";
+    if std::env::var_os(CHILD).is_some() {
+        let before = sockets();
+        pieces_of_every_size_and_half_closed_streams_lose_nothing();
+        time_outs_behind_a_stalling_proxy_lose_nothing();
+        a_reset_in_the_middle_ends_both_sides();
+        // The proxy's last threads close theirs a moment later.
+        within_limit(|| until(|| sockets() == before));
+        return;
+    }
+    let test = "hostile::faults_leave_no_descriptor_behind";
+    in_its_own_process(test, &[(CHILD, "1")]);
+}
+
 #[test]
 fn connections_that_are_gone_before_accept_disturb_nobody() {
     on_both(1, |runtime| {
@@ -289,7 +306,7 @@ fn idle_connections_take_no_time() {
                 other
             })
             .collect();
-        super::until(|| {
+        until(|| {
             let threads = runtime.threads();
             threads
                 .iter()
