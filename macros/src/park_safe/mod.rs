@@ -140,7 +140,12 @@ fn expand(
     let mut untouched = Untouched::new(&options);
     let concerned = take_out(&mut untouched, original.clone(), &options);
     // What does not parse without the rest is parsed whole, if only for the error.
-    let mut all = match parse(concerned).or_else(|_| parse(original.clone())) {
+    let mut whole = false;
+    let parsed = parse(concerned).or_else(|_| {
+        whole = true;
+        parse(original.clone())
+    });
+    let mut all = match parsed {
         Ok(all) => all,
         Err(error) => {
             errors.add(error);
@@ -148,9 +153,11 @@ fn expand(
         }
     };
 
-    let mut renames = names::Renames(options.renamed());
-    all.iter_mut()
-        .for_each(|annotated| annotated.visit(&mut renames));
+    if whole || untouched.leaves_imports() {
+        let mut renames = names::Renames(options.renamed());
+        all.iter_mut()
+            .for_each(|annotated| annotated.visit(&mut renames));
+    }
 
     let items = all.iter().filter_map(Annotated::item);
     let strangers = strangers::among(items, &options);
@@ -176,7 +183,9 @@ fn expand(
     if options.check {
         return errors.beside(original);
     }
-    all.iter_mut()
-        .for_each(|annotated| annotated.visit(&mut untouched));
+    if !untouched.is_empty() {
+        all.iter_mut()
+            .for_each(|annotated| annotated.visit(&mut untouched));
+    }
     errors.beside(all.iter().map(ToTokens::to_token_stream).collect())
 }

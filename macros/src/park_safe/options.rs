@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::collections::HashMap;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::{Parse, ParseStream};
 use syn::{Ident, Path, PathSegment, Token};
 
@@ -48,6 +48,9 @@ impl Options {
     /// Reads the arguments; what is wrong is noted and the rest holds.
     pub(super) fn parse(tokens: TokenStream, errors: &mut Errors) -> Options {
         let mut options = Options::default();
+        if options.set_usual(&tokens) {
+            return options;
+        }
         for meta in args::parse(tokens, errors) {
             match args::name(&meta).as_str() {
                 "monitor" => options.monitor(&meta, errors),
@@ -74,6 +77,19 @@ impl Options {
             }
         }
         options
+    }
+
+    /// Reads the usual arguments, which are none and one word: a parser costs more than the rest of a small item.
+    fn set_usual(&mut self, tokens: &TokenStream) -> bool {
+        let mut trees = tokens.clone().into_iter();
+        match (trees.next(), trees.next()) {
+            (None, _) => true,
+            (Some(TokenTree::Ident(word)), None) if word == "public" => {
+                self.public = true;
+                true
+            }
+            _ => false,
+        }
     }
 
     fn monitor(&mut self, meta: &syn::Meta, errors: &mut Errors) {

@@ -20,6 +20,12 @@ const STAND_IN: &str = "__park_safe_untouched_";
 pub(super) struct Untouched {
     taken: Vec<TokenStream>,
     needles: Needles,
+    /// What imports begin with.
+    import: Needles,
+    /// What stays may import something inside of a body.
+    imports: bool,
+    /// How many items are to be parsed.
+    kept: usize,
 }
 
 /// What the keyword of an item says about its braces.
@@ -53,7 +59,20 @@ impl Untouched {
         Untouched {
             taken: Vec::new(),
             needles: options.needles(),
+            import: Needles::new(vec!["use ".to_owned()]),
+            imports: false,
+            kept: 0,
         }
+    }
+
+    /// Whether nothing was taken out, so that nothing is to be put back.
+    pub(super) fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    /// Whether a body that was not taken out may import something.
+    pub(super) fn leaves_imports(&self) -> bool {
+        self.imports
     }
 
     /// Takes out of the one item that the attribute stands on what `options` have no interest in.
@@ -90,7 +109,8 @@ impl Untouched {
                     TokenTree::Group(self.brace(group, &mut reading, options))
                 }
                 TokenTree::Group(group) => {
-                    reading.concerned |= !attribute && self.needles.in_text(&group.to_string());
+                    reading.concerned =
+                        reading.concerned || !attribute && self.needles.in_text(&group.to_string());
                     TokenTree::Group(group)
                 }
                 TokenTree::Punct(punct) => {
@@ -114,6 +134,7 @@ impl Untouched {
     /// Adds an item to the output, or to the run of those that are taken out.
     fn put(&mut self, item: Reading, run: &mut Vec<TokenTree>, output: &mut Vec<TokenTree>) {
         if item.concerned {
+            self.kept += 1;
             self.stand_in(run, output);
             output.extend(item.trees);
         } else {
@@ -136,21 +157,41 @@ impl Untouched {
 
     /// The braces of the item that is being read, without what can be taken out of them.
     fn brace(&mut self, group: Group, item: &mut Reading, options: &Options) -> Group {
-        let concerned = item.kind == Some(Kind::Module) || self.needles.in_text(&group.to_string());
+        // Text is dear to make, so it is made of bodies only.
         let content = match item.kind {
-            Some(Kind::Module | Kind::Owner) if concerned => self.among(group.stream(), options),
-            Some(Kind::Function) if !concerned && item.concerned => {
-                self.instead_of(group.span(), group.stream())
+            Some(Kind::Module) => self.among(group.stream(), options),
+            Some(Kind::Owner) => {
+                let (kept, taken) = (self.kept, self.taken.len());
+                let content = self.among(group.stream(), options);
+                if self.kept == kept && !item.concerned {
+                    // Nothing in it is of interest, so it goes as a whole.
+                    self.taken.truncate(taken);
+                    return group;
+                }
+                content
             }
-            _ => {
-                item.concerned |= concerned;
-                return group;
+            Some(Kind::Data) if item.concerned => return group,
+            kind => {
+                let concerned = self.concerns(&group);
+                if kind != Some(Kind::Function) || concerned || !item.concerned {
+                    item.concerned |= concerned;
+                    return group;
+                }
+                self.instead_of(group.span(), group.stream())
             }
         };
         item.concerned = true;
         let mut changed = Group::new(Delimiter::Brace, content);
         changed.set_span(group.span());
         changed
+    }
+
+    /// Whether these braces hold something of interest.
+    fn concerns(&mut self, group: &Group) -> bool {
+        let text = group.to_string();
+        let concerned = self.needles.in_text(&text);
+        self.imports |= concerned && self.import.in_text(&text);
+        concerned
     }
 
     /// What this macro call stands for, if it was put there by `take_out`.
