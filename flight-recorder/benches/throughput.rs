@@ -1,11 +1,13 @@
 //! How much throughput does a recorder cost a server that is busy?
 //!
-//! `cargo bench -p vt-flight-recorder --bench throughput`: an echo server and its clients, all virtual threads of one
-//! runtime, over loopback. Rounds without a recorder, with one of `default` and with one of `staging` settings take
-//! turns, so that whatever else the machine does falls on all alike; medians are shown. The target is a loss of at
-//! most 1 % with `staging`. `VT_BENCH_ROUNDS` (30) says how many of each.
+//! `cargo bench -p vt-flight-recorder --bench throughput`: a server and its clients, all virtual threads of one
+//! runtime, over loopback; once they echo 64 bytes, once they speak HTTP, each request on a thread of its own. Rounds without
+//! a recorder, with one of `default` and with one of `staging` settings take turns, so that whatever else the machine does
+//! falls on all alike; medians are shown. The target is a loss of at most 1 % with `staging`. `VT_BENCH_ROUNDS` (30) says how
+//! many of each.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use vt_flight_recorder::{FlightRecorder, Settings};
@@ -16,14 +18,17 @@ const CONNECTIONS: usize = 64;
 const MESSAGES: usize = 200;
 const SIZE: usize = 64;
 
-fn serve(mut stream: TcpStream) {
+/// What server and clients speak: its name, a connection served, one used.
+type Protocol = (&'static str, fn(TcpStream), fn(TcpStream));
+
+const PROTOCOLS: [Protocol; 2] = [("echo", echo, ask_echo), ("http", serve, ask_http)];
+
+fn echo(mut stream: TcpStream) {
     let mut message = [0; SIZE];
     while stream.read_exact(&mut message).is_ok() && stream.write_all(&message).is_ok() {}
 }
 
-fn ask(address: std::net::SocketAddr) {
-    let mut stream = TcpStream::connect(address).expect("it listens");
-    stream.set_nodelay(true).expect("a socket");
+fn ask_echo(mut stream: TcpStream) {
     let mut message = [7; SIZE];
     for _ in 0..MESSAGES {
         stream.write_all(&message).expect("it reads");
@@ -31,8 +36,58 @@ fn ask(address: std::net::SocketAddr) {
     }
 }
 
+/// Reads a message's head up to its empty line; gives the length of the body that follows, `None` at the end.
+fn head(stream: &mut impl BufRead) -> Option<usize> {
+    let (mut line, mut length, mut lines) = (String::new(), 0, 0);
+    loop {
+        line.clear();
+        stream.read_line(&mut line).ok()?;
+        match line.trim_end().split_once(": ") {
+            _ if line.is_empty() => return None,
+            Some(("Content-Length", text)) => length = text.parse().ok()?,
+            Some(_) => {}
+            None if lines > 0 => return Some(length),
+            None => lines += 1,
+        }
+    }
+}
+
+fn serve(stream: TcpStream) {
+    let mut write = stream.try_clone().expect("a socket");
+    let mut read = BufReader::new(stream);
+    while head(&mut read).is_some() {
+        let answer = thread::spawn(|| {
+            let body = "{\"order\":7}";
+            let length = body.len();
+            format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}")
+        });
+        let answer = answer.join().expect("no panic");
+        if write.write_all(answer.as_bytes()).is_err() {
+            return;
+        }
+    }
+}
+
+fn ask_http(stream: TcpStream) {
+    let mut write = stream.try_clone().expect("a socket");
+    let mut read = BufReader::new(stream);
+    let request = b"GET /orders/7 HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n";
+    for _ in 0..MESSAGES {
+        write.write_all(request).expect("it reads");
+        let length = head(&mut read).expect("it answers");
+        let mut body = vec![0; length];
+        read.read_exact(&mut body).expect("it answers");
+    }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("it listens");
+    stream.set_nodelay(true).expect("a socket");
+    stream
+}
+
 /// Requests in a second.
-fn round(runtime: &Runtime) -> f64 {
+fn round(runtime: &Runtime, (_, serve, ask): Protocol) -> f64 {
     let took: Duration = runtime.run(|| {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
@@ -45,7 +100,7 @@ fn round(runtime: &Runtime) -> f64 {
         });
         let begin = Instant::now();
         let clients: Vec<_> = (0..CONNECTIONS)
-            .map(|_| thread::spawn(move || ask(address)))
+            .map(|_| thread::spawn(move || ask(connect(address))))
             .collect();
         for client in clients {
             client.join().expect("no panic");
@@ -90,6 +145,12 @@ impl Case {
 fn main() {
     let rounds = std::env::var("VT_BENCH_ROUNDS").ok();
     let rounds = rounds.and_then(|text| text.parse().ok()).unwrap_or(30);
+    PROTOCOLS
+        .into_iter()
+        .for_each(|protocol| compare(protocol, rounds));
+}
+
+fn compare(protocol: Protocol, rounds: usize) {
     let mut cases = [
         Case::new("without a recorder", None),
         Case::new("default", Some(Settings::default())),
@@ -97,7 +158,7 @@ fn main() {
     ];
     for turn in 0..=rounds {
         for case in &mut cases {
-            let rate = round(&case.runtime);
+            let rate = round(&case.runtime, protocol);
             // The first one warms up.
             if turn > 0 {
                 case.rates.push(rate);
@@ -108,14 +169,14 @@ fn main() {
     for case in &mut cases {
         let rate = case.median();
         let loss = 100.0 * (1.0 - rate / base);
-        let recorded = case.recorder.as_ref().map_or(0, |r| r.stats().recorded);
-        let lost: u64 = case
-            .recorder
-            .as_ref()
-            .map_or(0, |r| r.stats().lost.iter().map(|(_, n)| n).sum());
+        let (recorded, lost) = case.recorder.as_ref().map_or((0, 0), |recorder| {
+            let stats = recorder.stats();
+            let lost = stats.lost.iter().map(|(_, count)| count).sum();
+            (stats.recorded, lost)
+        });
         println!(
-            "{:<20} {rate:>9.0} requests/s, {loss:>5.1} % lost; {recorded} records, {lost} lost",
-            case.name
+            "{} {:<20} {rate:>9.0} requests/s, {loss:>5.1} % lost; {recorded} records, {lost} lost",
+            protocol.0, case.name
         );
     }
 }

@@ -87,7 +87,8 @@ fn jfrs_reads_a_real_recording_alike() {
             .sum::<u64>()
     };
     assert_eq!(of("jdk.VirtualThreadPinned", "orders"), 1);
-    assert_eq!(of("vt.VirtualThreadPinnedLive", "open"), 1);
+    // One more where the machine is so busy that the watchdog told of it as well.
+    assert!(of("vt.VirtualThreadPinnedLive", "open") >= 1);
     assert_eq!(of("jdk.VirtualThreadStart", ""), 2);
     assert!(frames > 4, "{frames}");
 }

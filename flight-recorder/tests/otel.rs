@@ -127,7 +127,9 @@ fn spans_of_virtual_threads_are_the_same_to_opentelemetry_fmt_and_the_recorder()
 
         let bytes = recorder.dump_to(Vec::new(), None);
         let pins = pins(&bytes.expect("a vector takes every byte"));
-        let mut in_spans: Vec<_> = pins.iter().map(|pin| pin.span_text.clone()).collect();
+        // Whatever else a busy machine makes the watchdog see.
+        let declared = pins.iter().filter(|pin| pin.lock == "orders");
+        let mut in_spans: Vec<_> = declared.map(|pin| pin.span_text.clone()).collect();
         in_spans.sort_unstable();
         let expected = (0..REQUESTS).map(|order| format!("request{{order={order}}}:query"));
         assert_eq!(in_spans, expected.collect::<Vec<_>>());

@@ -144,6 +144,7 @@ impl Local {
     }
 
     fn look_outside(&self) {
+        self.time_passes();
         self.drain_inbox();
         self.fire_timers();
         let mut assigned = Vec::new();
@@ -172,6 +173,7 @@ impl Local {
 
     /// Gives a thread its continuation and this carrier as its home.
     fn start(&self, unstarted: Unstarted) -> Option<Place> {
+        self.time_passes();
         let Unstarted {
             record,
             body,
@@ -238,6 +240,7 @@ impl Local {
                 }
             }
             (Step::Finished, _) => {
+                self.time_passes();
                 drop(tenants);
                 self.vacate(place);
                 self.report_leaks(&record);

@@ -67,6 +67,9 @@ pub(crate) struct Local {
     vacant: RefCell<Vec<Place>>,
     timers: RefCell<Timers>,
     pub(super) request: Cell<Request>,
+    /// When the thread that left last began its wait, as long as next to no time has passed since; else 0. Who is mounted
+    /// next takes it for the end of its own wait: a clock costs more than all else of a record.
+    left_at: Cell<u64>,
     events: RefCell<Vec<epoll::Event>>,
     /// Time of all pinned waits so far, in nanoseconds.
     pinned: Cell<u64>,
@@ -90,6 +93,7 @@ impl Local {
             vacant: RefCell::default(),
             timers: RefCell::default(),
             request: Cell::new(Request::Yield),
+            left_at: Cell::new(0),
             events: RefCell::new(Vec::with_capacity(EVENTS)),
             pinned: Cell::new(0),
             spent: Cell::new((0, 0)),
@@ -131,6 +135,7 @@ impl Local {
         if self.hub().wants_parks() {
             self.park_recorded(epoch, allow, operation);
         } else {
+            self.time_passes();
             self.leave(Request::Park(epoch, allow));
         }
     }
@@ -141,8 +146,12 @@ impl Local {
         let name = record.name.as_deref();
         let since = event::now();
         hub.parking(self.id(), record.id, name, operation, since);
+        self.left_at.set(since.0);
         self.leave(Request::Park(epoch, allow));
-        let now = event::now();
+        let now = match self.left_at.take() {
+            0 => event::now(),
+            left_at => Timestamp(left_at),
+        };
         let parked = now.0.saturating_sub(since.0);
         hub.parked(self.id(), record.id, name, operation, now, parked);
     }
@@ -161,6 +170,7 @@ impl Local {
     /// Mounted thread: lets all other ready threads run first.
     #[inline]
     pub(crate) fn yield_now(&self) {
+        self.time_passes();
         self.leave(Request::Yield);
     }
 
@@ -176,7 +186,14 @@ impl Local {
 
     /// Mounted thread: leaves for ever. Its stack stays as it is, with all that borrows from it.
     pub(crate) fn abandon(&self) {
+        self.time_passes();
         self.leave(Request::Abandon);
+    }
+
+    /// What the thread that left last noted of the clock is of no use any more.
+    #[inline]
+    pub(super) fn time_passes(&self) {
+        self.left_at.set(0);
     }
 
     #[inline]
