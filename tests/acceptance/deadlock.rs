@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Dispatch, Metadata, Subscriber};
-use vt_runtime::event::{Deadlock, DeadlockKind, Event, Operation, PinReason};
+use vt_runtime::event::{Deadlock, DeadlockKind, Event, Operation, PinReason, Reader};
 use vt_runtime::sync::{LockError, Monitor, ReentrantLock};
 use vt_runtime::thread::{self, Builder};
 use vt_runtime::{DeadlockPolicy, Runtime, Stacks};
@@ -36,6 +36,20 @@ fn first_deadlock(capture: &Capture) -> Option<Deadlock> {
     None
 }
 
+/// How long after the start of that thread a deadlock was reported, by the events' own times.
+fn told_after(times: &mut Reader, waiter: &str) -> Duration {
+    let (mut began, mut told) = (None, None);
+    times.drain(|recorded| match recorded.event {
+        Event::VirtualThreadStart { thread, .. } if &*thread.name == waiter => {
+            began = Some(recorded.at);
+        }
+        Event::PinnedDeadlock(_) => told = Some(recorded.at),
+        _ => {}
+    });
+    let (began, told) = (began.expect("it started"), told.expect("it was told"));
+    Duration::from_nanos(told.0 - began.0)
+}
+
 /// The classic: the owner of a lock is off its carrier, and every carrier is kept by one who waits for that lock.
 fn strand_the_owner(runtime: &Runtime) -> [Result<(), LockError>; 2] {
     let audit = Arc::new(ReentrantLock::named("audit", ()));
@@ -48,7 +62,8 @@ fn strand_the_owner(runtime: &Runtime) -> [Result<(), LockError>; 2] {
             .spawn_in(runtime, move || {
                 let _held = audit.lock();
                 owns.open();
-                thread::sleep(T);
+                // Long enough for the others to come, on a busy machine too.
+                thread::sleep(4 * T);
             })
     };
     owns.pass();
@@ -78,7 +93,10 @@ fn oc_06_all_carriers_pinned_while_the_owner_is_unmounted() {
             .deadlock_policy(DeadlockPolicy::Error)
             .build()
             .expect("carriers start");
+        let mut times = runtime.event_reader();
         let [first, second] = strand_the_owner(&runtime);
+        let took = told_after(&mut times, "V1");
+        assert!(took < Duration::from_secs(1), "{took:?}");
         let error = first.expect_err("its carrier is the owner's home");
         assert!(matches!(error, LockError::Deadlock(_)), "{error}");
         assert!(error.to_string().contains("audit"), "{error}");
