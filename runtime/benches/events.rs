@@ -114,7 +114,11 @@ fn round_trips(runtime: &Runtime) -> Duration {
     })
 }
 
+#[path = "machine/mod.rs"]
+mod machine;
+
 fn main() {
+    let busy = machine::Busy::now();
     let (quiet, telling, followed) = (
         runtime(Duration::from_secs(1)),
         runtime(Duration::ZERO),
@@ -141,4 +145,5 @@ fn main() {
     added("a pin with its stack", [&pins[0], &pins[1]], 1.0, 200);
     // A round trip has two of each.
     added("a park or an unpark", [&parks[0], &parks[1]], 4.0, 20);
+    println!("{}", busy.cores());
 }

@@ -13,7 +13,11 @@ use vt_runtime::{Runtime, thread};
 
 const CONTENDERS: usize = 100;
 
+#[path = "machine/mod.rs"]
+mod machine;
+
 fn main() {
+    let busy = machine::Busy::now();
     // Cargo adds flags of its own.
     let seconds = std::env::args().skip(1).find_map(|word| word.parse().ok());
     let time = Duration::from_secs_f64(seconds.unwrap_or(2.0));
@@ -34,6 +38,7 @@ fn main() {
         let _permit = semaphore.acquire();
         inside();
     });
+    println!("{}", busy.cores());
 }
 
 fn measure(name: &str, time: Duration, hold: impl Fn(&mut dyn FnMut()) + Clone + Send + 'static) {

@@ -12,6 +12,11 @@ use std::time::{Duration, Instant};
 use vt_runtime::thread::{self, Builder};
 use vt_runtime::{Runtime, Stacks};
 
+#[path = "machine/mod.rs"]
+mod machine;
+
+use machine::Busy;
+
 fn main() {
     let mut threads = 100_000;
     let mut stacks = Stacks::default();
@@ -33,7 +38,7 @@ fn main() {
 }
 
 fn park_and_release(runtime: &Runtime, threads: usize, round: &str) {
-    let others = Others::now();
+    let busy = Busy::now();
     let (resident, tables) = (status("VmRSS"), status("VmPTE"));
     let begin = Instant::now();
     let started = Arc::new(AtomicUsize::new(0));
@@ -68,8 +73,8 @@ fn park_and_release(runtime: &Runtime, threads: usize, round: &str) {
     println!(
         "  {round}: spawned {spawned:.0?}, all parked {suspended:.0?}, all ended {ended:.0?}; \
          {resident:.2} KiB resident and {tables:.2} KiB of page tables more each; \
-         others kept {:.1} cores busy",
-        others.cores()
+         {}",
+        busy.cores()
     );
 }
 
@@ -91,41 +96,4 @@ fn status(name: &str) -> usize {
     let line = status.lines().find(|line| line.starts_with(name));
     let number = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
     number.expect("the kernel reports it")
-}
-
-/// Processor time of the machine and of this process, in ticks of 10 ms.
-struct Others {
-    begin: Instant,
-    busy: u64,
-}
-
-impl Others {
-    fn now() -> Self {
-        Self {
-            begin: Instant::now(),
-            busy: Self::ticks(),
-        }
-    }
-
-    fn cores(&self) -> f64 {
-        let ticks = Self::ticks().saturating_sub(self.busy) as f64;
-        ticks / 100.0 / self.begin.elapsed().as_secs_f64()
-    }
-
-    /// What all processes but this one have used.
-    fn ticks() -> u64 {
-        let all = std::fs::read_to_string("/proc/stat").expect("procfs is mounted");
-        let own = std::fs::read_to_string("/proc/self/stat").expect("procfs is mounted");
-        let sum = |text: &str, words: &[usize]| -> u64 {
-            let text: Vec<_> = text.split_whitespace().collect();
-            let number = |&at: &usize| text.get(at)?.parse::<u64>().ok();
-            words.iter().filter_map(number).sum()
-        };
-        // `cpu`, user, nice, system, idle, waiting, interrupts, soft interrupts.
-        let busy = sum(all.lines().next().unwrap_or_default(), &[1, 2, 3, 6, 7]);
-        // The name ends with the last parenthesis; the two times are the 12th and 13th word after it.
-        let after_name = own.rsplit_once(')').map_or("", |(_, rest)| rest);
-        let own = sum(after_name, &[11, 12]);
-        busy.saturating_sub(own)
-    }
 }

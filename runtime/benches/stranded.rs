@@ -17,7 +17,11 @@ use vt_runtime::sync::{Condvar, Monitor, Mutex, ReentrantLock, Semaphore, channe
 use vt_runtime::thread::{self, Builder, JoinHandle, ThreadState};
 use vt_runtime::{Runtime, native};
 
+#[path = "machine/mod.rs"]
+mod machine;
+
 fn main() {
+    let busy = machine::Busy::now();
     // Cargo adds flags of its own.
     let words: Vec<_> = std::env::args()
         .skip(1)
@@ -43,6 +47,7 @@ fn main() {
             }
         }
     }
+    println!("{}", busy.cores());
 }
 
 /// What is waited for.

@@ -20,7 +20,11 @@ use vt_runtime::sync::{
 };
 use vt_runtime::{Runtime, thread};
 
+#[path = "machine/mod.rs"]
+mod machine;
+
 fn main() {
+    let busy = machine::Busy::now();
     // Cargo adds flags of its own.
     let words: Vec<_> = std::env::args()
         .skip(1)
@@ -36,6 +40,7 @@ fn main() {
             }
         }
     }
+    println!("{}", busy.cores());
 }
 
 fn run(mode: &str, carriers: &[usize], times: Option<u64>) {

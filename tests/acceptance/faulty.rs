@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use vt_runtime::event::Event;
 use vt_runtime::thread::{self, Builder, JoinHandle};
 use vt_runtime::{BuildError, Runtime, SpawnError, Stacks};
 use vt_tests::Deadline;
@@ -108,9 +107,6 @@ fn fill_address_space(stacks: Stacks) {
     let builder = Runtime::builder().stacks(stacks).carriers(2);
     let runtime = builder.max_threads(1_000_000).build();
     let runtime = runtime.expect("carriers start");
-    if stacks == Stacks::Generator {
-        return refused_at_the_first_mount(&runtime);
-    }
     let ballast = ballast();
     let (threads, refusal) = park_until_refused(&runtime);
     drop(ballast);
@@ -130,51 +126,6 @@ fn fill_address_space(stacks: Stacks) {
     let again = Builder::new().stack_size(1).spawn_in(&runtime, || 1);
     let again = again.expect("there are idle stacks");
     assert_eq!(again.join().expect("no panic"), 1);
-}
-
-/// The portable backend maps a stack at a thread's first mount: its joiner and an event learn of the refusal.
-fn refused_at_the_first_mount(runtime: &Runtime) {
-    let mut events = runtime.event_reader();
-    let ballast = ballast();
-    let spawn = |_| {
-        Builder::new()
-            .spawn_in(runtime, thread::park)
-            .expect("admitted")
-    };
-    let threads: Vec<_> = (0..12_000).map(spawn).collect();
-    let counts = || {
-        let listed = runtime.threads();
-        (
-            listed.len(),
-            listed
-                .iter()
-                .filter(|info| info.waits_for.is_some())
-                .count(),
-        )
-    };
-    // Until each has parked or been refused.
-    while counts().0 != counts().1 {
-        std::thread::yield_now();
-    }
-    drop(ballast);
-    threads.iter().for_each(|thread| thread.thread().unpark());
-    let refused = threads
-        .into_iter()
-        .filter_map(|thread| thread.join().err())
-        .count();
-    assert!(refused > 0);
-    assert_eq!(runtime.metrics().refused, refused as u64);
-    let mut causes = Vec::new();
-    events.drain(|recorded| {
-        if let Event::VirtualThreadSubmitFailed { cause, .. } = recorded.event {
-            causes.push(cause);
-        }
-    });
-    eprintln!(
-        "{refused} refused: {}",
-        causes.first().expect("an event for each")
-    );
-    assert_eq!(runtime.run(|| 1), 1);
 }
 
 /// Address space for what must still be allocated when a limit is reached: std aborts where an allocation fails.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use vt_runtime::net::UnixStream;
-use vt_runtime::{Runtime, Stacks, thread};
+use vt_runtime::sync::mpsc;
+use vt_runtime::thread::{self, Builder};
+use vt_runtime::{Runtime, Stacks};
 use vt_tests::{BACKENDS, Deadline, Gate};
 
 /// Threads that are always ready.
@@ -146,6 +148,42 @@ fn timers_and_descriptors_are_seen_on_a_busy_carrier() {
             };
             join_all(threads);
         }
+    }
+}
+
+#[test]
+fn descriptors_are_seen_on_a_carrier_that_another_keeps_waking() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let runtime = Runtime::builder().stacks(stacks).carriers(2).build();
+        let runtime = runtime.expect("carriers start");
+        let gate = Gate::new();
+        let (there, asked) = mpsc::channel();
+        let (back, answered) = mpsc::channel();
+        let is_open = gate.clone();
+        let asks = Builder::new().carrier(1).spawn_in(&runtime, move || {
+            while !is_open.is_open() {
+                there.send(()).expect("it listens");
+                answered.recv().expect("it answers");
+            }
+        });
+        let answers = Builder::new().carrier(0).spawn_in(&runtime, move || {
+            asked
+                .into_iter()
+                .for_each(|()| back.send(()).expect("it listens"));
+        });
+        let (mut ours, mut theirs) = UnixStream::pair().expect("two sockets");
+        let opens = gate.clone();
+        let reader = Builder::new().carrier(0).spawn_in(&runtime, move || {
+            theirs.read_exact(&mut [0]).expect("one byte");
+            opens.open();
+        });
+        ours.write_all(&[1]).expect("there is room");
+        join_all(
+            [asks, answers, reader]
+                .map(|thread| thread.expect("spawned"))
+                .into(),
+        );
     }
 }
 

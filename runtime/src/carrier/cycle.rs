@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use super::local::{Local, Place, Request};
 use super::pace::Pace;
-use super::{Role, Status, Unstarted};
+use super::patience::GRACE;
+use super::{Carrier, Role, Status, Unstarted};
 use crate::continuation::{Continuation, Step, ThreadLabel, prefetch_value};
 use crate::current;
 use crate::event::{self, Event, Lifetime, ThreadRef};
@@ -66,7 +67,9 @@ impl Local {
             if pace.is_due() {
                 self.look_outside();
                 self.poll();
-                pace.looked(event::now().0);
+                let (mounts, each) = pace.looked(event::now().0);
+                let fleeting = self.ends.are_fleeting(mounts, each);
+                self.me.fleeting.store(fleeting, Ordering::Relaxed);
                 // Else what is spawned from outside would wait for a busy carrier's last thread to wait.
                 let injected = self.shared.find_injected(&self.me);
                 if let Some(place) = injected.and_then(|unstarted| self.start(unstarted)) {
@@ -79,6 +82,7 @@ impl Local {
                 }
                 if self.idle() {
                     pace.idled();
+                    self.ends.forget();
                 }
                 continue;
             };
@@ -105,7 +109,9 @@ impl Local {
             return None;
         }
         self.poll();
+        // Not before: a carrier that always finds something above would never look at its descriptors.
         pace.idled();
+        self.ends.forget();
         let found = self.pop_ready();
         self.poll_pays.set(found.is_some());
         found
@@ -161,7 +167,11 @@ impl Local {
         loop {
             let unstarted = match self.unstarted.pop() {
                 Some(unstarted) => unstarted,
-                None if anywhere => self.shared.find_unstarted(&self.me, &self.unstarted)?,
+                None if anywhere => {
+                    let is_over = |other: &_| self.may_take_from(other);
+                    self.shared
+                        .find_unstarted(&self.me, &self.unstarted, is_over)?
+                }
                 None => return None,
             };
             // What is refused its stack has ended; the next one may be luckier.
@@ -169,6 +179,11 @@ impl Local {
                 return Some(place);
             }
         }
+    }
+
+    /// A spare is only asked where no regular carrier can.
+    fn may_take_from(&self, other: &Carrier) -> bool {
+        self.me.role == Role::Spare || self.patience.is_over(other)
     }
 
     /// Gives a thread its continuation and this carrier as its home.
@@ -242,6 +257,7 @@ impl Local {
             (Step::Finished, _) => {
                 self.time_passes();
                 drop(tenants);
+                self.ends.add();
                 self.vacate(place);
                 self.report_leaks(&record);
                 self.lifetime(Lifetime::End, &record);
@@ -292,8 +308,16 @@ impl Local {
         }
         let search = self.shared.begin_search();
         self.me.set_status(Status::Idle);
-        let found = || self.me.has_news() || self.shared.has_unstarted_for(&self.me);
-        let rounds = self.look_around.get();
+        let found = || {
+            let is_over = |other: &_| self.may_take_from(other);
+            self.me.has_news() || self.shared.has_unstarted_now(&self.me, is_over)
+        };
+        let left_to_others = || self.shared.has_unstarted_for(&self.me);
+        let rounds = if left_to_others() {
+            LOOK_AROUND
+        } else {
+            self.look_around.get()
+        };
         let start = event::now().0;
         for _ in 0..rounds {
             if found() {
@@ -303,15 +327,22 @@ impl Local {
                 std::hint::spin_loop();
             }
         }
+        if !found() && left_to_others() {
+            // Still searching: nobody need be woken for it.
+            let has_polled = self.sleep(Some(GRACE), || found() || self.shared.may_end());
+            drop(search);
+            self.poll_pays.set(!has_polled);
+            self.get_up();
+            return has_polled;
+        }
         drop(search);
         let mut pays = found();
         let mut has_polled = false;
         if !pays {
             self.shared.enter_idle(self.me.id);
-            has_polled =
-                self.sleep(|| self.shared.has_unstarted_for(&self.me) || self.shared.may_end());
+            has_polled = self.sleep(None, || left_to_others() || self.shared.may_end());
             self.shared.leave_idle(self.me.id);
-            self.shared.watchdog.stir();
+            self.get_up();
             // It would have, with a little more patience.
             pays = found() && event::now().0 - start < PATIENCE;
         }
@@ -325,15 +356,19 @@ impl Local {
         has_polled
     }
 
+    fn get_up(&self) {
+        self.shared.watchdog.stir();
+        self.me.set_status(Status::Running);
+    }
+
     /// A spare carrier neither searches nor joins the idle set, since what is spawned is not for it unless no
     /// regular carrier is free; whoever sees that wakes it.
     fn idle_as_spare(&self) -> bool {
         self.me.set_status(Status::Idle);
-        let has_polled = self.sleep(|| {
+        let has_polled = self.sleep(None, || {
             self.shared.may_end() || self.shared.has_unstarted() && self.shared.may_take(self.me.id)
         });
-        self.shared.watchdog.stir();
-        self.me.set_status(Status::Running);
+        self.get_up();
         has_polled
     }
 }

@@ -10,9 +10,10 @@ use crossbeam_deque::Worker;
 use rustix::event::epoll;
 
 use super::lateness::Lateness;
+use super::patience::{Ends, Patience};
 use super::timers::{Timer, Timers};
 use super::{Carrier, OpenNative, OpenPin, Status, Unstarted};
-use crate::continuation::{self, Continuation};
+use crate::continuation::{self, Continuation, Way};
 use crate::current;
 use crate::event::{self, Hub, Operation, Timestamp};
 use crate::park::{Allow, PassOn, Record, Waiter};
@@ -80,6 +81,8 @@ pub(crate) struct Local {
     pub(super) look_around: Cell<u32>,
     /// Descriptors are asked for readiness before the next sleep.
     pub(super) poll_pays: Cell<bool>,
+    pub(super) patience: Patience,
+    pub(super) ends: Ends,
 }
 
 impl Local {
@@ -100,6 +103,8 @@ impl Local {
             lateness: Lateness::default(),
             look_around: Cell::new(super::cycle::LOOK_AROUND),
             poll_pays: Cell::new(true),
+            patience: Patience::default(),
+            ends: Ends::default(),
         }
     }
 
@@ -182,6 +187,12 @@ impl Local {
         let spent = if last == mount { spent + 1 } else { 1 };
         self.spent.set((mount, spent));
         spent
+    }
+
+    /// Mounted thread: [`yield_now`](Self::yield_now) as soon as it takes the way.
+    pub(crate) fn prepare_to_yield(&self) -> Option<Way> {
+        self.request.set(Request::Yield);
+        continuation::way_off()
     }
 
     /// Mounted thread: leaves for ever. Its stack stays as it is, with all that borrows from it.
@@ -273,12 +284,12 @@ impl Local {
             .poll(self, Some(Duration::ZERO), &mut self.events.borrow_mut());
     }
 
-    /// Sleeps until something comes from outside, a timer is due, or `ready` says so.
+    /// Sleeps until something comes from outside, a timer is due, `ready` says so, or that many nanoseconds have passed.
     ///
     /// A wake-up that comes before the epoll wait begins ends it all the same: it is written to the eventfd.
     ///
     /// Did it, and so collect readiness?
-    pub(super) fn sleep(&self, ready: impl Fn() -> bool) -> bool {
+    pub(super) fn sleep(&self, most: Option<u64>, ready: impl Fn() -> bool) -> bool {
         let next = self.timers.borrow().next();
         let has_news = || self.me.has_news() || ready();
         if !self.me.bell.lie_down(has_news) {
@@ -286,7 +297,9 @@ impl Local {
         }
         let begun = event::now().0;
         let early = next.map(|next| self.lateness.ask_for(next, begun));
-        let limit = early.map(|early| Duration::from_nanos(early.saturating_sub(begun)));
+        let until_early = early.map(|early| early.saturating_sub(begun));
+        let limit = until_early.into_iter().chain(most).min();
+        let limit = limit.map(Duration::from_nanos);
         let mut events = self.events.borrow_mut();
         self.me.driver.poll(self, limit, &mut events);
         self.me.bell.get_up();
@@ -327,7 +340,7 @@ impl Local {
         cost.threads = ready;
         self.me.revoke_offers();
         while waits() {
-            self.sleep(|| !waits());
+            self.sleep(None, || !waits());
             let now = event::now().0;
             cost.nanos += now.saturating_sub(since) * u64::from(ready);
             since = now;

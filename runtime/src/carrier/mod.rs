@@ -11,6 +11,7 @@ mod lateness;
 mod local;
 mod owed;
 mod pace;
+mod patience;
 mod timers;
 
 use std::os::fd::OwnedFd;
@@ -108,6 +109,8 @@ pub(crate) struct Carrier {
     pub(crate) mounted: AtomicU64,
     /// Started threads that were ready when the carrier last published it.
     pub(crate) ready: AtomicUsize,
+    /// Its threads end as soon as they are mounted: see `patience`.
+    pub(crate) fleeting: AtomicBool,
     /// When the earliest timer is due, `u64::MAX` if there is none.
     pub(crate) next_deadline: AtomicU64,
     /// Kernel id of its OS thread.
@@ -141,6 +144,7 @@ impl Carrier {
             mounts: AtomicU64::new(0),
             mounted: AtomicU64::new(0),
             ready: AtomicUsize::new(0),
+            fleeting: AtomicBool::new(false),
             next_deadline: AtomicU64::new(u64::MAX),
             tid: AtomicU32::new(0),
             offers: Mutex::default(),

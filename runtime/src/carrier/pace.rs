@@ -33,10 +33,12 @@ impl Pace {
         self.left == 0
     }
 
-    /// A look that was due took place.
-    pub(super) fn looked(&mut self, now: u64) {
-        if let Some(last) = self.last {
-            let took = now.saturating_sub(last);
+    /// A look that was due took place. Gives back how many mounts there were since the one before, and how long each
+    /// took on average, if the carrier has been busy all the time.
+    pub(super) fn looked(&mut self, now: u64) -> (u32, Option<u64>) {
+        let mounts = self.every;
+        let took = self.last.map(|last| now.saturating_sub(last));
+        if let Some(took) = took {
             if took > LONGEST {
                 let fit = u64::from(self.every) * LONGEST / took;
                 self.every = u32::try_from(fit).unwrap_or(MOST).clamp(1, MOST);
@@ -46,6 +48,7 @@ impl Pace {
         }
         self.last = Some(now);
         self.left = self.every;
+        (mounts, took.map(|took| took / u64::from(mounts)))
     }
 
     /// A look took place, at everything, because there was nothing to mount.
@@ -69,7 +72,7 @@ mod tests {
                 *now += mount;
             }
             *now += mount;
-            pace.looked(*now);
+            let _ = pace.looked(*now);
             between = (mounts, *now - began);
         }
         between

@@ -154,7 +154,7 @@ fn start(stack: Lent, body: impl FnOnce() + 'static) -> Coroutine<(), (), (), Le
 /// # Safety
 ///
 /// `exit` is what the frame at the bottom of the caller's own stack gave to `set_exit`.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn leave(exit: NonNull<()>) {
     // SAFETY: the yielder lives at the bottom of the caller's own stack, below all its frames.
     let yielder = unsafe { exit.cast::<Yielder<(), ()>>().as_ref() };

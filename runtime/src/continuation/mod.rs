@@ -56,7 +56,7 @@ use std::sync::Arc;
 pub(crate) use extent::stack_used;
 pub(crate) use fault::install_fault_handler;
 pub(crate) use pool::{Reservation, StackError, StackPool};
-pub(crate) use running::{prefetch_value, stack_bounds, suspend};
+pub(crate) use running::{Way, prefetch_value, stack_bounds, suspend, way_off};
 
 use dense::Dense;
 use pool::Place;
@@ -163,7 +163,7 @@ impl Continuation {
     ///
     /// # Errors
     ///
-    /// When the system gives no guard, or the `generator` backend no stack; `body` is dropped.
+    /// When the system gives no guard, or `body` is larger than a stack of the `generator` backend; `body` is dropped.
     pub(crate) fn new<F>(
         reservation: Reservation,
         label: ThreadLabel,
@@ -180,8 +180,8 @@ impl Continuation {
         };
         let backend = match reservation.into_place() {
             Place::Dense(stack) => Backend::Dense(Dense::new(stack, label, body)?),
-            Place::Portable { ticket, stack_size } => {
-                Backend::Portable(Box::new(Portable::new(ticket, stack_size, label, body)?))
+            Place::Portable(stack) => {
+                Backend::Portable(Box::new(Portable::new(stack, label, body)?))
             }
         };
         Ok(Self { backend })

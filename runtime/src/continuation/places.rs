@@ -22,6 +22,7 @@
 //! one that comes back late finds its home.
 #![expect(unsafe_code, reason = "unmaps slabs when no place is out")]
 
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
@@ -47,7 +48,7 @@ pub(super) struct Places {
     cap: AtomicUsize,
     guards_are_mappings: AtomicBool,
     unclaimed: CachePadded<AtomicUsize>,
-    shelves: Box<[CachePadded<Mutex<Shelf>>]>,
+    racks: Box<[CachePadded<Rack>]>,
     leaked: AtomicUsize,
     /// Places still out, once the pool is closed.
     left: AtomicUsize,
@@ -57,18 +58,89 @@ pub(super) struct Places {
     pub(super) finished: Mutex<Aging<Idle>>,
 }
 
+/// A shelf with its lock, and how many places it had when the lock was free.
+#[derive(Default)]
+struct Rack {
+    shelf: Mutex<Shelf>,
+    idle: AtomicUsize,
+}
+
+impl Rack {
+    #[inline]
+    fn lock(&self) -> Locked<'_> {
+        Locked {
+            shelf: self.shelf.lock(),
+            told: &self.idle,
+        }
+    }
+}
+
+/// Says how many places there are when it lets the shelf go.
+struct Locked<'a> {
+    shelf: MutexGuard<'a, Shelf>,
+    told: &'a AtomicUsize,
+}
+
+impl Deref for Locked<'_> {
+    type Target = Shelf;
+
+    fn deref(&self) -> &Shelf {
+        &self.shelf
+    }
+}
+
+impl DerefMut for Locked<'_> {
+    fn deref_mut(&mut self) -> &mut Shelf {
+        &mut self.shelf
+    }
+}
+
+impl Drop for Locked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.told.store(self.shelf.idle, Ordering::Relaxed);
+    }
+}
+
 /// The idle places next to an OS thread.
 #[derive(Default)]
 struct Shelf {
     stacks: [Vec<Slot>; CLASSES],
     /// Places without a stack.
     bare: usize,
+    /// All of them.
+    idle: usize,
     closed: bool,
 }
 
 impl Shelf {
-    fn len(&self) -> usize {
-        self.stacks.iter().map(Vec::len).sum::<usize>() + self.bare
+    #[inline]
+    fn pop(&mut self, class: Class) -> Option<Slot> {
+        let slot = self.stacks[class.index()].pop()?;
+        self.idle -= 1;
+        Some(slot)
+    }
+
+    fn pop_any(&mut self) -> Option<Slot> {
+        let slot = self.stacks.iter_mut().find_map(Vec::pop)?;
+        self.idle -= 1;
+        Some(slot)
+    }
+
+    #[inline]
+    fn push(&mut self, slot: Slot) {
+        self.stacks[slot.class().index()].push(slot);
+        self.idle += 1;
+    }
+
+    fn take_bare(&mut self, count: usize) {
+        self.bare -= count;
+        self.idle -= count;
+    }
+
+    fn add_bare(&mut self, count: usize) {
+        self.bare += count;
+        self.idle += count;
     }
 }
 
@@ -96,7 +168,7 @@ impl Places {
             cap: AtomicUsize::new(0),
             guards_are_mappings: AtomicBool::new(false),
             unclaimed: CachePadded::new(AtomicUsize::new(0)),
-            shelves: (0..shelves).map(|_| CachePadded::default()).collect(),
+            racks: (0..shelves).map(|_| CachePadded::default()).collect(),
             leaked: AtomicUsize::new(0),
             left: AtomicUsize::new(0),
             store: Store::default(),
@@ -118,14 +190,23 @@ impl Places {
 
     /// Places that are out, leaked ones included.
     pub(super) fn live(&self) -> usize {
-        let shelves: Vec<_> = self.shelves.iter().map(|shelf| shelf.lock()).collect();
-        self.out(&shelves)
+        let shelves: Vec<_> = self.racks.iter().map(|rack| rack.lock()).collect();
+        self.out(shelves.iter().map(|shelf| shelf.idle))
     }
 
-    fn out(&self, shelves: &[MutexGuard<'_, Shelf>]) -> usize {
-        let idle: usize = shelves.iter().map(|shelf| shelf.len()).sum();
+    /// [`live`](Self::live) without a lock, for those whom nobody is to wait for: exact while no place moves.
+    pub(super) fn live_roughly(&self) -> usize {
+        self.out(
+            self.racks
+                .iter()
+                .map(|rack| rack.idle.load(Ordering::Relaxed)),
+        )
+    }
+
+    fn out(&self, idle: impl Iterator<Item = usize>) -> usize {
         let unclaimed = self.unclaimed.load(Ordering::Relaxed);
-        self.cap().saturating_sub(unclaimed.saturating_add(idle))
+        self.cap()
+            .saturating_sub(unclaimed.saturating_add(idle.sum()))
     }
 
     pub(super) fn leaked(&self) -> usize {
@@ -139,7 +220,7 @@ impl Places {
     /// A place with a stack.
     #[inline]
     pub(super) fn take_stack(&self, class: Class) -> Result<Slot, StackError> {
-        let slot = self.shelf().lock().stacks[class.index()].pop();
+        let slot = self.rack().lock().pop(class);
         match slot {
             Some(slot) => Ok(slot),
             None => self.fetch_stacks(class),
@@ -149,14 +230,14 @@ impl Places {
     /// A place without a stack.
     pub(super) fn take_bare(&self) -> Result<(), StackError> {
         {
-            let mut shelf = self.shelf().lock();
+            let mut shelf = self.rack().lock();
             if shelf.bare > 0 {
-                shelf.bare -= 1;
+                shelf.take_bare(1);
                 return Ok(());
             }
         }
         let claimed = self.claim()?;
-        self.shelf().lock().bare += claimed - 1;
+        self.rack().lock().add_bare(claimed - 1);
         Ok(())
     }
 
@@ -164,9 +245,9 @@ impl Places {
     #[inline]
     pub(super) fn put_stack(&'static self, slot: Slot) {
         let class = slot.class();
-        let mut shelf = self.shelf().lock();
+        let mut shelf = self.rack().lock();
         if !shelf.closed && shelf.stacks[class.index()].len() < SHELF {
-            shelf.stacks[class.index()].push(slot);
+            shelf.push(slot);
         } else {
             self.put_elsewhere(shelf, slot);
         }
@@ -174,14 +255,14 @@ impl Places {
 
     /// Takes a place without a stack back.
     pub(super) fn put_bare(&'static self) {
-        let mut shelf = self.shelf().lock();
+        let mut shelf = self.rack().lock();
         if shelf.closed {
             drop(shelf);
             self.one_came_back();
         } else if shelf.bare < SHELF {
-            shelf.bare += 1;
+            shelf.add_bare(1);
         } else {
-            shelf.bare -= HANDFUL - 1;
+            shelf.take_bare(HANDFUL - 1);
             self.unclaimed.fetch_add(HANDFUL, Ordering::Relaxed);
         }
     }
@@ -195,15 +276,14 @@ impl Places {
             .fetch_add(claimed - brought, Ordering::Relaxed);
         let mut slots = slots.map_err(StackError::Refused)?;
         let slot = slots.pop().ok_or(std::io::ErrorKind::OutOfMemory.into());
-        let mut shelf = self.shelf().lock();
-        let shelf = &mut shelf.stacks[class.index()];
-        shelf.reserve(SHELF);
-        shelf.append(&mut slots);
+        let mut shelf = self.rack().lock();
+        shelf.stacks[class.index()].reserve(SHELF);
+        slots.into_iter().for_each(|slot| shelf.push(slot));
         slot.map_err(StackError::Refused)
     }
 
     #[cold]
-    fn put_elsewhere(&'static self, mut shelf: MutexGuard<'_, Shelf>, slot: Slot) {
+    fn put_elsewhere(&'static self, mut shelf: Locked<'_>, slot: Slot) {
         let class = slot.class();
         if shelf.closed {
             drop(shelf);
@@ -211,9 +291,10 @@ impl Places {
             self.one_came_back();
             return;
         }
-        let slots = &mut shelf.stacks[class.index()];
-        self.store.put(class, slots.drain(..HANDFUL));
-        slots.push(slot);
+        self.store
+            .put(class, shelf.stacks[class.index()].drain(..HANDFUL));
+        shelf.idle -= HANDFUL;
+        shelf.push(slot);
         self.unclaimed.fetch_add(HANDFUL, Ordering::Relaxed);
     }
 
@@ -231,13 +312,13 @@ impl Places {
         if let Some(count) = claimed.ok().and_then(handful) {
             return Ok(count);
         }
-        for shelf in &self.shelves {
-            let mut shelf = shelf.lock();
+        for rack in &self.racks {
+            let mut shelf = rack.lock();
             if shelf.bare > 0 {
-                shelf.bare -= 1;
+                shelf.take_bare(1);
                 return Ok(1);
             }
-            if let Some(slot) = shelf.stacks.iter_mut().find_map(Vec::pop) {
+            if let Some(slot) = shelf.pop_any() {
                 drop(shelf);
                 self.store.put(slot.class(), [slot]);
                 return Ok(1);
@@ -252,8 +333,8 @@ impl Places {
     /// The pool is gone: no place goes out any more, idle memory goes back to the system, and the last
     /// place that comes back ends the slabs.
     pub(super) fn close(&'static self) {
-        let mut shelves: Vec<_> = self.shelves.iter().map(|shelf| shelf.lock()).collect();
-        let out = self.out(&shelves);
+        let mut shelves: Vec<_> = self.racks.iter().map(|rack| rack.lock()).collect();
+        let out = self.out(shelves.iter().map(|shelf| shelf.idle));
         // One more than are out, so that none of them is the last before this is through.
         self.left.store(out + 1, Ordering::Relaxed);
         let mut idle = Vec::new();
@@ -279,14 +360,14 @@ impl Places {
             // and in the store are dropped with it.
             unsafe { self.store.unmap() };
             drop(std::mem::take(&mut *self.finished.lock()));
-            for shelf in &self.shelves {
-                shelf.lock().closed = false;
+            for rack in &self.racks {
+                rack.lock().closed = false;
             }
             UNUSED.lock().push(self);
         }
     }
 
-    fn shelf(&self) -> &Mutex<Shelf> {
+    fn rack(&self) -> &Rack {
         thread_local! {
             static NUMBER: usize = {
                 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -295,6 +376,6 @@ impl Places {
         }
         // A thread that ends may still give a place back while its thread-locals are torn down.
         let number = NUMBER.try_with(|&number| number).unwrap_or(0);
-        &self.shelves[number & (self.shelves.len() - 1)]
+        &self.racks[number & (self.racks.len() - 1)]
     }
 }

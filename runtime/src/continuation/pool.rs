@@ -69,7 +69,7 @@ pub(crate) struct Reservation {
 
 pub(super) enum Place {
     Dense(DenseStack),
-    Portable { ticket: Ticket, stack_size: usize },
+    Portable(PortableStack),
 }
 
 impl Reservation {
@@ -85,7 +85,13 @@ pub(super) struct DenseStack {
     places: &'static Places,
 }
 
-/// A place without a stack, given back by drop. The portable backend finds a stack at the first mount.
+/// A place with a stack of the portable backend that has no body; given back by drop.
+pub(super) struct PortableStack {
+    /// Taken by `take` or `drop` only.
+    parts: Option<(portable::Idle, Ticket)>,
+}
+
+/// A place without a stack, given back by drop.
 pub(super) struct Ticket {
     places: &'static Places,
 }
@@ -132,24 +138,33 @@ impl StackPool {
         self.places.live()
     }
 
+    /// [`live`](Self::live) for metrics: nobody waits for it, and while threads come and go it may be off by those.
+    pub(crate) fn live_roughly(&self) -> usize {
+        self.places.live_roughly()
+    }
+
     /// Stacks that were dropped with live frames on them and are kept for ever.
     pub(crate) fn leaked(&self) -> usize {
         self.places.leaked()
     }
 
-    /// Admits one more thread. On a dense pool its address range is set aside by this.
+    /// Admits one more thread, and sets its address range aside.
     pub(crate) fn reserve(self: &Arc<Self>, stack_size: usize) -> Result<Reservation, StackError> {
         let places = self.places;
         let place = match self.kind {
             Stacks::Dense => {
                 let class = Class::for_stack(stack_size).ok_or_else(too_large)?;
                 let slot = Some(places.take_stack(class)?);
-                Place::Dense(DenseStack { slot, places })
+                let mut stack = DenseStack { slot, places };
+                // One that takes a mapping may be refused, which must be known before the thread is admitted.
+                if places.guards() == GuardKind::Mapping {
+                    stack.prepare()?;
+                }
+                Place::Dense(stack)
             }
             Stacks::Generator => {
                 places.take_bare()?;
-                let ticket = Ticket { places };
-                Place::Portable { ticket, stack_size }
+                Place::Portable(PortableStack::find(Ticket { places }, stack_size)?)
             }
         };
         Ok(Reservation { place })
@@ -217,14 +232,41 @@ impl Drop for DenseStack {
     }
 }
 
+impl PortableStack {
+    /// One that has served another thread, or a new one.
+    fn find(ticket: Ticket, stack_size: usize) -> Result<Self, StackError> {
+        let idle = match ticket.take_finished(stack_size) {
+            Some(idle) => idle,
+            None => {
+                portable::Idle::map(stack_size, ticket.guards()).map_err(StackError::Refused)?
+            }
+        };
+        Ok(Self {
+            parts: Some((idle, ticket)),
+        })
+    }
+
+    pub(super) fn take(mut self) -> (portable::Idle, Ticket) {
+        self.parts.take().expect("nothing else takes them but drop")
+    }
+}
+
+impl Drop for PortableStack {
+    fn drop(&mut self) {
+        if let Some((idle, ticket)) = self.parts.take() {
+            ticket.keep_finished(idle);
+        }
+    }
+}
+
 impl Ticket {
-    pub(super) fn guards(&self) -> GuardKind {
+    fn guards(&self) -> GuardKind {
         self.places.guards()
     }
 
     /// A finished generator of the right size. When there is none and mappings are running short, another
     /// one is ended to make room.
-    pub(super) fn take_finished(&self, stack_size: usize) -> Option<portable::Idle> {
+    fn take_finished(&self, stack_size: usize) -> Option<portable::Idle> {
         let mut finished = self.places.finished.lock();
         let fits = |idle: &portable::Idle| {
             let size = idle.stack_size();

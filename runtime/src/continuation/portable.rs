@@ -26,7 +26,7 @@ use std::ptr::{self, NonNull};
 
 use super::extent::{Extent, page_size};
 use super::guard::{GUARD, GuardKind};
-use super::pool::{StackError, Ticket};
+use super::pool::{PortableStack, StackError, Ticket};
 use super::running::{self, Backend, State};
 use super::{Step, ThreadLabel, budget, fault, slab};
 use ::generator::{Gn, LocalGenerator, Scope};
@@ -69,15 +69,11 @@ pub(super) fn initialise() {
 
 impl Portable {
     pub(super) fn new(
-        ticket: Ticket,
-        stack_size: usize,
+        stack: PortableStack,
         label: ThreadLabel,
         body: impl FnOnce() + 'static,
     ) -> Result<Self, StackError> {
-        let mut idle = match ticket.take_finished(stack_size) {
-            Some(idle) => idle,
-            None => Idle::map(stack_size, ticket.guards()).map_err(StackError::Refused)?,
-        };
+        let (mut idle, ticket) = stack.take();
         // Placing a body that is larger than the stack panics; the body is dropped by the unwinding.
         let placed = catch_unwind(AssertUnwindSafe(|| {
             idle.generator
@@ -132,7 +128,8 @@ impl Portable {
 }
 
 impl Idle {
-    fn map(stack_size: usize, guards: GuardKind) -> io::Result<Self> {
+    /// Maps one. On any OS thread.
+    pub(super) fn map(stack_size: usize, guards: GuardKind) -> io::Result<Self> {
         // The crate panics when it is refused memory, and std aborts; better to have asked.
         if budget::address_space_is_limited() && !slab::has_room(stack_size + GUARD) {
             return Err(io::ErrorKind::OutOfMemory.into());
@@ -190,7 +187,7 @@ impl Drop for Idle {
 /// # Safety
 ///
 /// `exit` is what the frame at the bottom of the caller's own stack gave to `set_exit`.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn leave(exit: NonNull<()>) {
     // SAFETY: the scope lives at the bottom of the caller's own stack, below all its frames, and only
     // this function uses it.

@@ -187,6 +187,43 @@ pub(super) fn set_exit(exit: NonNull<()>) {
     });
 }
 
+/// The way off the stack of the mounted continuation, to be [taken](Way::take) at once.
+#[must_use]
+pub(crate) struct Way {
+    backend: Backend,
+    exit: NonNull<()>,
+}
+
+/// Finds the way off the stack of the mounted continuation; `None` when none is mounted on this OS thread.
+#[inline]
+pub(crate) fn way_off() -> Option<Way> {
+    let here = 0_u8;
+    with_current(|state| {
+        let state = state?;
+        state.innermost.set((&raw const here).addr());
+        Some(Way {
+            backend: state.backend,
+            exit: state.exit.get()?,
+        })
+    })
+}
+
+impl Way {
+    /// Leaves the stack; returns at the next `resume` of its continuation.
+    ///
+    /// Inlined up to where the caller can do without a return: after a switch of stacks each is predicted wrongly.
+    #[inline(always)]
+    pub(crate) fn take(self) {
+        match self.backend {
+            // SAFETY: an exit is set by the frame at the bottom of the mounted stack, in its backend's terms;
+            // that frame is alive until the body returns, and we run above it: a way is taken where it was found.
+            Backend::Dense => unsafe { dense::leave(self.exit) },
+            // SAFETY: as above.
+            Backend::Portable => unsafe { portable::leave(self.exit) },
+        }
+    }
+}
+
 /// Leaves the stack of the mounted continuation; returns at its next `resume`.
 ///
 /// # Panics
@@ -194,18 +231,8 @@ pub(super) fn set_exit(exit: NonNull<()>) {
 /// When no continuation is mounted on this OS thread.
 #[inline(always)]
 pub(crate) fn suspend() {
-    let here = 0_u8;
-    let way = with_current(|state| {
-        let state = state?;
-        state.innermost.set((&raw const here).addr());
-        Some((state.backend, state.exit.get()?))
-    });
-    match way {
-        // SAFETY: an exit is set by the frame at the bottom of the mounted stack, in its backend's terms;
-        // that frame is alive until the body returns, and we run above it.
-        Some((Backend::Dense, exit)) => unsafe { dense::leave(exit) },
-        // SAFETY: as above.
-        Some((Backend::Portable, exit)) => unsafe { portable::leave(exit) },
+    match way_off() {
+        Some(way) => way.take(),
         None => panic!("suspend was called outside a continuation"),
     }
 }

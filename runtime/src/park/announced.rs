@@ -22,12 +22,15 @@ use crate::primitive::{AtomicU64, Ordering, fence};
 /// Looks before a reader takes it that the owner is busy, which then does not wait.
 const LOOKS: usize = 16;
 /// Words of one announcement.
-const WORDS: usize = 12;
+const WORDS: usize = 10;
 
 const TIMED: u64 = 1 << 8;
 const LENDS: u64 = 1 << 9;
 const HAS_SUBJECT: u64 = 1 << 10;
 const OPERATION: u64 = 0xff;
+/// Where the lengths of the subject's kind and name stand, in the same word: a million threads have one of these.
+const KIND_LENGTH: u32 = 16;
+const NAME_LENGTH: u32 = 32;
 
 /// Some words that one thread writes and others read whole.
 pub(super) struct Versioned<const N: usize> {
@@ -88,19 +91,19 @@ impl Announced {
     pub(super) fn set(&self, waiting: &Waiting) {
         let flag = |is_so: bool, flag: u64| if is_so { flag } else { 0 };
         let subject = waiting.subject;
+        let (kind, kind_length) = subject.map_or((0, 0), |subject| text::<u16>(Some(subject.kind)));
+        let (name, name_length) = text::<u32>(subject.and_then(|subject| subject.name));
         let kinds = waiting.operation as u64
             | flag(waiting.timed, TIMED)
             | flag(waiting.lends, LENDS)
-            | flag(subject.is_some(), HAS_SUBJECT);
-        let kind = subject.map_or([0; 2], |subject| text(Some(subject.kind)));
-        let name = text(subject.and_then(|subject| subject.name));
+            | flag(subject.is_some(), HAS_SUBJECT)
+            | kind_length << KIND_LENGTH
+            | name_length << NAME_LENGTH;
         self.0.write([
             kinds,
             ptr::from_ref(waiting.at).expose_provenance() as u64,
-            kind[0],
-            kind[1],
-            name[0],
-            name[1],
+            kind,
+            name,
             subject.map_or(0, |subject| subject.id),
             waiting.owner,
             waiting.epoch,
@@ -118,31 +121,21 @@ impl Announced {
     }
 }
 
+/// Address and length; nothing of a text whose length does not fit.
 #[inline]
-fn text(text: Option<&'static str>) -> [u64; 2] {
-    text.map_or([0; 2], |text| {
-        [text.as_ptr().expose_provenance() as u64, text.len() as u64]
-    })
+fn text<Length: TryFrom<usize> + Into<u64>>(text: Option<&'static str>) -> (u64, u64) {
+    let known = text.and_then(|text| {
+        let length = Length::try_from(text.len()).ok()?.into();
+        Some((text.as_ptr().expose_provenance() as u64, length))
+    });
+    known.unwrap_or((0, 0))
 }
 
 /// # Safety
 ///
 /// [`Announced::set`] wrote these words.
 unsafe fn decode(words: [u64; WORDS]) -> Waiting {
-    let [
-        kinds,
-        at,
-        kind,
-        kind_length,
-        name,
-        name_length,
-        id,
-        owner,
-        epoch,
-        since,
-        frame,
-        code,
-    ] = words;
+    let [kinds, at, kind, name, id, owner, epoch, since, frame, code] = words;
     let back = |text: u64, length: u64| {
         let start = ptr::with_exposed_provenance(text as usize);
         // SAFETY: address and length of one text that lives for ever.
@@ -153,9 +146,10 @@ unsafe fn decode(words: [u64; WORDS]) -> Waiting {
     // SAFETY: the address of a place that lives for ever.
     let at: &'static Location<'static> =
         unsafe { &*ptr::with_exposed_provenance::<Location<'static>>(at as usize) };
-    let subject = (kinds & HAS_SUBJECT != 0).then(|| Subject {
+    let kind_length = u64::from((kinds >> KIND_LENGTH) as u16);
+    let subject = (kinds & HAS_SUBJECT != 0 && kind != 0).then(|| Subject {
         kind: back(kind, kind_length),
-        name: (name != 0).then(|| back(name, name_length)),
+        name: (name != 0).then(|| back(name, kinds >> NAME_LENGTH)),
         id,
     });
     Waiting {

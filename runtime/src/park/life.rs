@@ -35,18 +35,17 @@ pub(crate) struct Watchers {
 }
 
 impl Life {
-    pub(crate) fn has_ended(&self) -> bool {
-        self.ended
-    }
-
-    /// The thread leaves its result; gets it back if nobody will take it.
+    /// The closure is gone and left a result or none. Gives back the result if nobody will take it, and whom its end
+    /// wakes.
     #[must_use]
-    pub(crate) fn leave(&mut self, result: Parcel) -> Option<Parcel> {
+    pub(crate) fn leave(&mut self, result: Option<Parcel>) -> (Option<Parcel>, Option<Waker>) {
+        self.over = true;
+        let waker = self.rare.as_mut().and_then(|rare| rare.waker.take());
         if self.detached {
-            return Some(result);
+            return (result, waker);
         }
-        self.result = Some(result);
-        None
+        self.result = result;
+        (None, waker)
     }
 
     pub(crate) fn take_result(&mut self) -> Option<Parcel> {
@@ -58,13 +57,6 @@ impl Life {
     pub(crate) fn detach(&mut self) -> Option<Parcel> {
         self.detached = true;
         self.result.take()
-    }
-
-    /// The closure is gone; gives back whom that wakes.
-    #[must_use]
-    pub(crate) fn be_over(&mut self) -> Option<Waker> {
-        self.over = true;
-        self.rare.as_mut()?.waker.take()
     }
 
     /// Has the closure gone? Else `waker` is woken then. Gives back a waker that is not needed, to be dropped

@@ -36,6 +36,7 @@ pub(crate) use stack::{at_end as stack_at_end, has_frame_pointers, test_frame_po
 pub(crate) use word::{Allow, End, Place};
 
 use crate::carrier::Local;
+use crate::continuation::Way;
 use crate::current;
 use crate::event::{self, Operation, Subject, WaitOutcome};
 use crate::pin;
@@ -318,6 +319,7 @@ pub(crate) fn wait_lending(epoch: impl Into<Epoch>, wait: &Wait) -> WaitOutcome 
     whole(epoch.into(), wait, true, current::carrier().as_deref())
 }
 
+#[inline(always)]
 fn whole(epoch: Epoch, wait: &Wait, lends: bool, carrier: Option<&Local>) -> WaitOutcome {
     let mut spell = Spell::default();
     let end = stop(epoch, wait, &mut spell, lends, carrier);
@@ -344,7 +346,7 @@ pub(crate) fn wait_in(epoch: impl Into<Epoch>, wait: &Wait, spell: &mut Spell, l
 }
 
 /// `carrier` is the calling thread's, if it is a virtual one.
-#[inline]
+#[inline(always)]
 fn stop(
     Epoch { number, os }: Epoch,
     wait: &Wait,
@@ -386,6 +388,16 @@ pub(crate) fn raise_deadlock() -> ! {
 #[inline]
 pub(crate) fn give_way(carrier: &Local) {
     spans::out_of(|| carrier.yield_now());
+}
+
+/// The way of the calling virtual thread to the back of its carrier's run queue; `None` if it is pinned, or
+/// [`give_way`] must be called for the sake of its spans.
+pub(crate) fn way_to_the_back() -> Option<Way> {
+    let carrier = current::carrier()?;
+    if pin::is_pinned() || spans::may_be_entered() {
+        return None;
+    }
+    carrier.prepare_to_yield()
 }
 
 /// The unwinding that shutdown raises in a virtual thread.
@@ -431,6 +443,8 @@ fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) {
     }
 }
 
+/// Inlined, as are those above it: after a switch of stacks each return is predicted wrongly.
+#[inline(always)]
 fn stop_virtual(carrier: &Local, epoch: u64, wait: &Wait, spell: &mut Spell, lends: bool) {
     let frame = stack::here();
     let waits = current::with_record(|record| {

@@ -47,14 +47,14 @@ pub(super) fn hold(
         Some(waited) => (waited.start, waited.pin, waited.stranded),
         None => (began, *pin, Stranded::default()),
     };
-    record.pinned_since.store(start.0, Ordering::Relaxed);
+    record.pinned.store(true, Ordering::Relaxed);
     let open = OpenPin {
         record: Arc::clone(record),
         pin,
         start,
     };
     let stranded = carrier.drive_while_pinned(open, began, || record.word.ended().is_none());
-    record.pinned_since.store(0, Ordering::Relaxed);
+    record.pinned.store(false, Ordering::Relaxed);
     spell.waited = Some(Waited {
         start,
         end: event::now(),

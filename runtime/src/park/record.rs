@@ -12,7 +12,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::announced::Announced;
 use super::life::Life;
@@ -20,8 +20,8 @@ use super::recycle;
 use super::word::{Allow, End, Ended, WaitWord};
 use crate::carrier::Local;
 use crate::event::{Operation, Subject};
-use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use crate::runtime::Shared;
+use crate::primitive::{AtomicBool, AtomicUsize, Ordering};
+use crate::runtime::{NOWHERE, Shared};
 
 /// Set in the ids of OS threads, so that they never meet those of virtual threads.
 const OS_THREAD: u64 = 1 << 63;
@@ -71,7 +71,7 @@ pub(crate) struct Virtual {
     /// Where the frames of its stack may be, from its first mount: the lowest address, and how many units.
     stack_low: AtomicUsize,
     stack_length: AtomicU32,
-    /// Its place in its shard of the runtime's registry.
+    /// Its number in the runtime's registry.
     pub(crate) registered: AtomicU32,
 }
 
@@ -96,8 +96,10 @@ pub(crate) struct Record {
     cancel_raised: AtomicBool,
     started: AtomicBool,
     waiting: Announced,
-    /// Since when it waits without unmounting ([`crate::event::now`]), 0 if it does not.
-    pub(crate) pinned_since: AtomicU64,
+    /// It waits without unmounting: its carrier knows since when.
+    pub(crate) pinned: AtomicBool,
+    /// Set under the lock of `life`, so that who joins need not take it to look.
+    ended: AtomicBool,
     life: Mutex<Life>,
 }
 
@@ -124,7 +126,7 @@ impl Record {
             place: AtomicU32::new(0),
             stack_low: AtomicUsize::new(0),
             stack_length: AtomicU32::new(0),
-            registered: AtomicU32::new(u32::MAX),
+            registered: AtomicU32::new(NOWHERE),
         };
         recycle::make(Self::new(id, name, parent, Kind::Virtual(virtual_part)))
     }
@@ -154,7 +156,8 @@ impl Record {
             cancel_raised: AtomicBool::new(false),
             started: AtomicBool::new(false),
             waiting: Announced::new(),
-            pinned_since: AtomicU64::new(0),
+            pinned: AtomicBool::new(false),
+            ended: AtomicBool::new(false),
             life: Mutex::default(),
         }
     }
@@ -354,17 +357,21 @@ impl Record {
     }
 
     /// How far it has come, and what it leaves.
-    pub(crate) fn life(&self) -> parking_lot::MutexGuard<'_, Life> {
+    pub(crate) fn life(&self) -> MutexGuard<'_, Life> {
         self.life.lock()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.life.lock().has_ended()
+        self.ended.load(Ordering::Acquire)
     }
 
     /// Marks the end and wakes all who join.
     pub(crate) fn set_ended(&self) {
-        let watchers = self.life.lock().end();
+        let watchers = {
+            let mut life = self.life.lock();
+            self.ended.store(true, Ordering::Release);
+            life.end()
+        };
         watchers.wake();
     }
 }

@@ -16,15 +16,17 @@ const MOST: usize = 64;
 #[inline]
 pub(super) fn out_of(park: impl FnOnce()) {
     // Without a subscriber there are no spans, and a switch is quicker than the look for them.
-    let left = if dispatcher::has_been_set() {
-        leave_all()
-    } else {
-        None
-    };
+    let left = if may_be_entered() { leave_all() } else { None };
     park();
     if let Some((dispatch, left)) = left {
         current::as_os_thread(|| left.iter().rev().for_each(|id| dispatch.enter(id)));
     }
+}
+
+/// Could the calling thread have entered spans?
+#[inline]
+pub(super) fn may_be_entered() -> bool {
+    dispatcher::has_been_set()
 }
 
 /// Leaves the entered spans; `None` if there are none.

@@ -45,3 +45,11 @@ fn an_interrupt_ends_only_waits_that_allow_it() {
     assert_eq!(word.end_any(End::Cancelled), Ended::Missed);
     assert_eq!(word.end_any(End::Interrupted), Ended::Signal);
 }
+
+#[test]
+#[cfg(target_pointer_width = "64")]
+fn a_record_fits_into_the_allocators_chunk_of_272_bytes() {
+    // With the two counts of its handle and the allocator's word; the next chunk is 16 bytes larger, for each thread.
+    let words = size_of::<super::Record>() / size_of::<usize>() + 3;
+    assert!(words <= 34, "{words} words");
+}

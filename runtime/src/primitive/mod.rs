@@ -13,10 +13,16 @@ pub(crate) use parcel::{Body, Parcel};
 pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(not(loom))]
+pub(crate) use std::thread::yield_now;
+
+#[cfg(not(loom))]
 pub(crate) use parking_lot::Mutex;
 
 #[cfg(loom)]
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
+
+#[cfg(loom)]
+pub(crate) use loom::thread::yield_now;
 
 #[cfg(loom)]
 pub(crate) use modelled::Mutex;
@@ -35,6 +41,10 @@ mod modelled {
 
         pub(crate) fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().expect("a model does not go on after a panic")
+        }
+
+        pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            self.0.try_lock().ok()
         }
     }
 }

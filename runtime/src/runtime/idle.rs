@@ -20,6 +20,9 @@
 //! Only the carrier itself leaves the sleepers. A spawn that took out whom it rings could take out one that has not lain
 //! down: it has taken that work already, lies down, and no later spawn knows of it (the first model below).
 //!
+//! A carrier may go on searching in its sleep, while there is work that it leaves to the one it was spawned on; that
+//! sleep is short, and it looks again after it.
+//!
 //! One spawn wakes one carrier, and a carrier that finds more than it can start wakes the next. A carrier that leaves
 //! work to an emptier one rings that one's bell after it has seen the work, so it stands in for the spawn.
 

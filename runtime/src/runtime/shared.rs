@@ -268,11 +268,26 @@ impl Shared {
         }
     }
 
-    /// Work for a carrier whose own queues are empty: the injector, then what others have not started.
+    /// Has another carrier something unstarted that this one, whose patience that is, should start?
+    pub(crate) fn has_unstarted_now(
+        &self,
+        carrier: &Carrier,
+        is_over: impl Fn(&Carrier) -> bool,
+    ) -> bool {
+        let now = !self.injector.is_empty()
+            || self
+                .carriers()
+                .any(|other| other.id != carrier.id && is_over(other));
+        now && !self.leaves_to_another(carrier)
+    }
+
+    /// Work for a carrier whose own queues are empty: the injector, then what others have not started and its patience
+    /// with them is over.
     pub(crate) fn find_unstarted(
         &self,
         carrier: &Carrier,
         own: &Worker<Unstarted>,
+        is_over: impl Fn(&Carrier) -> bool,
     ) -> Option<Unstarted> {
         if !self.may_take(carrier.id) || self.leaves_to_another(carrier) {
             return None;
@@ -283,6 +298,9 @@ impl Shared {
                 let count = self.started.load(Ordering::Acquire);
                 (1..count).find_map(|step| {
                     let victim = self.carrier((carrier.id + step) % count);
+                    if !is_over(victim) {
+                        return None;
+                    }
                     self.retry(|| victim.stealer.steal_batch_and_pop(own))
                 })
             });
@@ -302,7 +320,10 @@ impl Shared {
         let share = |other: &Carrier| other.live.load(Ordering::Relaxed) + other.stealer.len();
         let count = self.started.load(Ordering::Acquire);
         let fuller = (0..count).map(|id| self.carrier(id)).find(|other| {
-            other.id != carrier.id && !other.stealer.is_empty() && share(other) > share(carrier)
+            other.id != carrier.id
+                && !other.stealer.is_empty()
+                && !other.fleeting.load(Ordering::Relaxed)
+                && share(other) > share(carrier)
         })?;
         if !self.may_take(carrier.id) {
             return None;
@@ -422,6 +443,10 @@ impl Shared {
 
     pub(crate) fn records(&self) -> Vec<Arc<Record>> {
         self.registry.snapshot()
+    }
+
+    pub(crate) fn each_record(&self, visit: impl FnMut(&Arc<Record>)) {
+        self.registry.each(visit);
     }
 
     pub(crate) fn is_stopping(&self) -> bool {

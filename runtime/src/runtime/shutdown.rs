@@ -9,7 +9,7 @@ use crate::carrier::Status;
 use crate::current;
 use crate::event::Operation;
 use crate::park::{self, Record, Wait};
-use crate::thread::{ThreadInfo, ThreadState};
+use crate::thread::{Dump, ThreadInfo, ThreadState};
 
 /// How long cancelled threads may take to unwind, as a share of the caller's limit and at least this.
 const LEAST_UNWINDING: Duration = Duration::from_millis(50);
@@ -46,7 +46,8 @@ pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport
         .filter(|record| record.id != own)
         .collect();
     // Taken now: a thread's name and carrier are gone with its record.
-    let infos: Vec<_> = records.iter().map(ThreadInfo::of).collect();
+    let mut dump = Dump::new();
+    let infos: Vec<_> = records.iter().map(|record| dump.entry(record)).collect();
     shared.stop();
     let start = Instant::now();
     if !wait_for_ends(shared, &records, start + limit) {
@@ -54,7 +55,7 @@ pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport
         let (begun, unstarted): (Vec<_>, Vec<_>) = records
             .iter()
             .filter(|record| !record.has_ended())
-            .partition(|record| ThreadInfo::of(record).state != ThreadState::New);
+            .partition(|record| ThreadState::of(record) != ThreadState::New);
         for record in unstarted.into_iter().chain(begun) {
             record.cancel();
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{JoinHandle, lent};
+use crate::current;
 use crate::runtime::{Runtime, SpawnError, Spec};
 
 /// Settings of a virtual thread to come, as `std::thread::Builder`.
@@ -86,12 +87,11 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let current = Runtime::current();
-        let runtime = match &current {
-            Some(runtime) => runtime,
-            None => Runtime::try_global().map_err(|error| SpawnError::Build(Arc::new(error)))?,
-        };
-        self.spawn_in(runtime, f)
+        if let Some(carrier) = current::carrier() {
+            return lent::spawn(self, carrier.shared(), f).map(JoinHandle::of);
+        }
+        let global = Runtime::try_global().map_err(|error| SpawnError::Build(Arc::new(error)))?;
+        self.spawn_in(global, f)
     }
 
     /// Spawns on that runtime.
@@ -104,7 +104,7 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        lent::spawn(self, runtime, f).map(JoinHandle::of)
+        lent::spawn(self, runtime.shared(), f).map(JoinHandle::of)
     }
 }
 

@@ -237,11 +237,12 @@ pub(super) fn wait_for_end(
         record.id != park::me(),
         "a thread cannot join itself: {at} would wait for ever"
     );
-    loop {
+    // Often it is, and then no wait need begin.
+    while !record.has_ended() {
         let waiter = park::prepare();
         let epoch = waiter.epoch();
         if !record.life().add_joiner(waiter) {
-            return WaitOutcome::Done;
+            break;
         }
         let wait = Wait {
             interruptible,
@@ -251,6 +252,7 @@ pub(super) fn wait_for_end(
             return WaitOutcome::Interrupted;
         }
     }
+    WaitOutcome::Done
 }
 
 /// Waits for the end of a thread that borrows from the caller: neither interrupts nor shutdown end it early.

@@ -1,6 +1,9 @@
 //! What a dump says about one virtual thread.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::panic::Location;
+use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,7 +38,7 @@ impl ThreadState {
             Self::Terminated
         } else if record.as_virtual().is_some() && !record.has_started() {
             Self::New
-        } else if record.pinned_since.load(Ordering::Relaxed) != 0 {
+        } else if record.pinned.load(Ordering::Relaxed) {
             Self::Pinned
         } else if record.waiting().is_some() {
             Self::Waiting
@@ -94,42 +97,70 @@ pub struct ThreadInfo {
 
 impl ThreadInfo {
     pub(crate) fn of(record: &Arc<Record>) -> Self {
-        let now = event::now().0;
-        let age = |since: u64| Duration::from_nanos(now.saturating_sub(since));
+        Dump::new().entry(record)
+    }
+}
+
+/// One dump: what its entries have in common is read or rendered once.
+pub(crate) struct Dump {
+    now: u64,
+    /// Source places by the addresses of their locations.
+    places: HashMap<usize, String>,
+}
+
+impl Dump {
+    pub(crate) fn new() -> Self {
+        Self {
+            now: event::now().0,
+            places: HashMap::new(),
+        }
+    }
+
+    fn age(&self, since: u64) -> Duration {
+        Duration::from_nanos(self.now.saturating_sub(since))
+    }
+
+    fn place(&mut self, at: &'static Location<'static>) -> String {
+        let rendered = self.places.entry(ptr::from_ref(at).addr());
+        rendered
+            .or_insert_with(|| Place::from(at).to_string())
+            .clone()
+    }
+
+    /// What is seen of that thread now.
+    pub(crate) fn entry(&mut self, record: &Arc<Record>) -> ThreadInfo {
         let waiting = record.waiting();
-        let pinned_since = record.pinned_since.load(Ordering::Relaxed);
-        let native = record
+        let carrier = record
             .as_virtual()
             .zip(record.home())
-            .and_then(|(part, home)| {
-                let carrier = part.runtime.carrier(home);
-                let is_mounted = carrier.mounted.load(Ordering::Relaxed) == record.id;
-                carrier
-                    .open_native()
-                    .filter(|_| is_mounted)
-                    .map(|open| open.label)
-            });
-        Self {
+            .map(|(part, home)| part.runtime.carrier(home))
+            .filter(|carrier| carrier.mounted.load(Ordering::Relaxed) == record.id);
+        let native = carrier.and_then(|carrier| carrier.open_native());
+        let pinned_for = record.pinned.load(Ordering::Relaxed).then(|| {
+            let open = carrier.and_then(|carrier| carrier.open_pin());
+            open.map_or(Duration::ZERO, |open| self.age(open.start.0))
+        });
+        ThreadInfo {
             id: ThreadId::of(record),
             name: record.display_name(),
             state: ThreadState::of(record),
             carrier: record.home(),
             waits_for: waiting.map(|waiting| match waiting.subject {
                 Some(subject) => format!("{} {subject}", waiting.operation),
-                None => waiting.operation.to_string(),
+                None => waiting.operation.as_str().to_owned(),
             }),
-            waits_at: waiting.map(|waiting| Place::from(waiting.at).to_string()),
+            waits_at: waiting.map(|waiting| self.place(waiting.at)),
             timed: waiting.is_some_and(|waiting| waiting.timed),
             waits_owner: waiting
                 .map(|waiting| waiting.owner)
                 .filter(|&owner| owner != 0),
-            since: waiting.map(|waiting| age(waiting.since)),
-            pinned_for: (pinned_since != 0).then(|| age(pinned_since)),
+            since: waiting.map(|waiting| self.age(waiting.since)),
+            pinned_for,
             stack_used: record
                 .as_virtual()
                 .and_then(|part| part.stack())
                 .map_or(0, |stack| continuation::stack_used(&stack)),
-            native,
+            native: native.map(|open| open.label),
             parent: (record.parent != 0).then_some(record.parent),
             stack: Vec::new(),
         }

@@ -20,14 +20,14 @@ use crate::os::{Job, Length, Pool};
 use crate::park::Cancelled;
 use crate::pin::native;
 use crate::primitive::Body;
-use crate::runtime::{Runtime, SpawnError};
+use crate::runtime::{Runtime, Shared, SpawnError};
 
 type Erased = Box<dyn FnOnce() + Send + 'static>;
 
 /// Spawns a closure that borrows nothing.
 pub(super) fn spawn<F, T>(
     builder: Builder,
-    runtime: &Runtime,
+    runtime: &Arc<Shared>,
     f: F,
 ) -> Result<Packet<T>, SpawnError>
 where
@@ -45,7 +45,7 @@ where
 /// The caller keeps the invariant of the module: it waits, lending, for the end of the returned record.
 pub(super) unsafe fn spawn_lent<'a, F, T>(
     builder: Builder,
-    runtime: &Runtime,
+    runtime: &Arc<Shared>,
     f: F,
     then: impl FnOnce(bool) + Send + 'a,
 ) -> Result<Packet<T>, SpawnError>
@@ -56,7 +56,7 @@ where
     // SAFETY: by the lending invariant all that the closure borrows outlives the thread, and the packet too, which
     // is of this `T`.
     let body = unsafe { Body::lent(move || live::<F, T>(f, then)) };
-    let record = runtime.shared().spawn(builder.spec, body)?;
+    let record = runtime.spawn(builder.spec, body)?;
     // SAFETY: `live` leaves a result of `T`, and nobody else makes a packet of this record.
     Ok(unsafe { Packet::of(record) })
 }
@@ -100,7 +100,7 @@ where
     let at = Location::caller();
     // SAFETY: the lending wait below returns only after the thread has ended, and nothing between can unwind
     // once the thread exists.
-    let spawned = unsafe { spawn_lent(Builder::new(), runtime, f, |_| {}) };
+    let spawned = unsafe { spawn_lent(Builder::new(), runtime.shared(), f, |_| {}) };
     let packet: Packet<T> =
         spawned.unwrap_or_else(|error| panic!("failed to spawn a virtual thread: {error}"));
     wait_for_end_lending(packet.thread.record(), at);

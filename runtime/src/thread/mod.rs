@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 pub use builder::Builder;
 pub use handle::{Ended, JoinHandle, ThreadId, VirtualThread};
+pub(crate) use info::Dump;
 pub use info::{ThreadInfo, ThreadState};
 pub(crate) use lent::{offload, run};
 pub use outcome::Joining;
@@ -73,15 +74,27 @@ pub fn is_virtual() -> bool {
 /// # Pinning
 ///
 /// Does nothing while pinned.
-#[inline]
+#[inline(always)]
 pub fn yield_now() {
     try_yield();
 }
 
 /// [`yield_now`] that says whether the carrier was given up: false while pinned. A plain OS thread yields to
 /// the operating system.
-#[inline]
+#[inline(always)]
 pub fn try_yield() -> bool {
+    // Without a return between the switch of stacks and the caller: it would be predicted wrongly.
+    match park::way_to_the_back() {
+        Some(way) => {
+            way.take();
+            true
+        }
+        None => try_yield_slowly(),
+    }
+}
+
+#[cold]
+fn try_yield_slowly() -> bool {
     match current::carrier() {
         None => std::thread::yield_now(),
         Some(_) if pin::is_pinned() => return false,

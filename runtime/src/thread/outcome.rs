@@ -58,14 +58,13 @@ impl<T> Drop for Packet<T> {
 ///
 /// What the result borrows outlives the thread's packet, and that has this type.
 pub(super) unsafe fn leave<T: Send>(record: &Record, result: Option<Result<T>>) {
-    if let Some(result) = result {
-        // SAFETY: the caller's promise and "one type": the packet drops it in time, or it is dropped here.
-        let parcel = unsafe { Parcel::lent(result) };
-        let unwanted = record.life().leave(parcel);
+    // SAFETY: the caller's promise and "one type": the packet drops it in time, or it is dropped here.
+    let parcel = result.map(|result| unsafe { Parcel::lent(result) });
+    let (unwanted, awaiting) = record.life().leave(parcel);
+    if unwanted.is_some() {
         // Its destructor may panic, and the payload's in turn: neither must unwind into the continuation.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(unwanted))).map_err(std::mem::forget);
     }
-    let awaiting = record.life().be_over();
     if let Some(waker) = awaiting {
         wake_task(waker);
     }

@@ -140,8 +140,14 @@ impl<'scope> Scope<'scope, '_> {
         };
         // SAFETY: the record goes into `children` before the lock is given back, and `scope` waits, lending, for each
         // of them before it returns or unwinds. A scope value cannot be had otherwise, nor outlive that wait.
-        let packet: Packet<T> = unsafe { lent::spawn_lent(builder, &self.runtime, f, then) }?;
-        children.retain(|child| !child.has_ended());
+        let packet: Packet<T> =
+            unsafe { lent::spawn_lent(builder, self.runtime.shared(), f, then) }?;
+        // Not for each: with very many children that would be all that a scope does.
+        if children.len() == children.capacity() {
+            children.retain(|child| !child.has_ended());
+            let live = children.len();
+            children.reserve(live.max(4));
+        }
         children.push(Arc::clone(packet.thread.record()));
         Ok(ScopedJoinHandle {
             packet,

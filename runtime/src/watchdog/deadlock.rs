@@ -213,7 +213,7 @@ fn carriers(links: &[Link]) -> Vec<u64> {
 }
 
 fn is_pinned(record: &Record) -> bool {
-    record.pinned_since.load(Ordering::Relaxed) != 0
+    record.pinned.load(Ordering::Relaxed)
 }
 
 /// Ends the wait of the pinned thread whose carrier the others need, so that they can go on.
