@@ -1,0 +1,7 @@
+//! A file module: its contents are elsewhere.
+
+#[vt_runtime::park_safe]
+#[path = "../parts/contents.rs"]
+mod contents;
+
+fn main() {}

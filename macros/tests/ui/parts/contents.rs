@@ -1,0 +1,1 @@
+//! The contents of a file module, which an attribute on `mod` cannot see.
