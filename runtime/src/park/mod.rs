@@ -462,9 +462,11 @@ fn stop_virtual(carrier: &Local, epoch: u64, wait: &Wait, spell: &mut Spell, len
         let record = current::record();
         carrier.set_timer(after(deadline), Waiter { record, epoch })
     });
-    match pin::effective() {
-        None => spans::out_of(|| carrier.park(epoch, allow, wait.operation)),
-        Some(pin) => pinned::hold(carrier, &current::record(), (epoch, allow), &pin, spell),
+    // What pins is asked where it is needed: it would take room on the stack of each thread that waits.
+    if pin::is_pinned() {
+        pinned::hold(carrier, &current::record(), (epoch, allow), spell);
+    } else {
+        spans::out_of(|| carrier.park(epoch, allow, wait.operation));
     }
     if let Some(timer) = timer {
         carrier.cancel_timer(timer);

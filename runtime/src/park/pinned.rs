@@ -9,7 +9,7 @@ use super::{Wait, spans};
 use crate::carrier::current;
 use crate::carrier::{Local, OpenPin, Stranded};
 use crate::event::{self, Cost, Operation, PinSource, RawPinned, Timestamp, WaitOutcome};
-use crate::pin::Effective;
+use crate::pin::{self, Effective};
 use crate::primitive::Ordering;
 
 /// The pinned waits of one operation, taken together: an operation that has to wait several times (for a lock
@@ -35,9 +35,11 @@ pub(super) fn hold(
     carrier: &Local,
     record: &Arc<Record>,
     (epoch, allow): (u64, Allow),
-    pin: &Effective,
     spell: &mut Spell,
 ) {
+    let Some(pin) = pin::effective() else {
+        unreachable!("the caller is pinned")
+    };
     if record.word.settle(epoch, Place::Held, allow).is_err() {
         return;
     }
@@ -45,7 +47,7 @@ pub(super) fn hold(
     let began = event::now();
     let (start, pin, before) = match &spell.waited {
         Some(waited) => (waited.start, waited.pin, waited.stranded),
-        None => (began, *pin, Stranded::default()),
+        None => (began, pin, Stranded::default()),
     };
     record.pinned.store(true, Ordering::Relaxed);
     let open = OpenPin {
