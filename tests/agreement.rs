@@ -94,7 +94,7 @@ fn linted(name: &str) -> Marks {
 fn run(program: fn(&Runtime), runtime: &Runtime, capture: &Capture) -> Vec<Pinned> {
     capture.clear();
     program(runtime);
-    capture.pinned(runtime)
+    capture.pinned_or_sampled(runtime)
 }
 
 fn line(pin: &Pinned) -> Option<u32> {

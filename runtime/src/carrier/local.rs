@@ -191,6 +191,7 @@ impl Local {
 
     /// Mounted thread: [`yield_now`](Self::yield_now) as soon as it takes the way.
     pub(crate) fn prepare_to_yield(&self) -> Option<Way> {
+        self.time_passes();
         self.request.set(Request::Yield);
         continuation::way_off()
     }

@@ -2,14 +2,18 @@
 //!
 //! In a process of its own, since the limit is the process'.
 
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use vt_runtime::event::Event;
 use vt_runtime::{Runtime, blocking, thread};
 
 use super::{events, in_its_own_process, until, within_limit};
 
-/// Leaves so little of the address space that no stack of an OS thread fits; gives back what the limit was.
-fn allow_no_thread() -> Rlimit {
+/// Leaves so little of the address space that no stack of an OS thread fits; gives back what the limit was, and what keeps
+/// the stacks that the C library had left over from threads that ended.
+fn allow_no_thread() -> (Rlimit, Sender<()>) {
     let before = getrlimit(Resource::As);
     let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
     let used: u64 = status
@@ -27,9 +31,16 @@ fn allow_no_thread() -> Rlimit {
         ..before
     };
     setrlimit(Resource::As, limit).expect("lower is allowed");
-    let refused = std::thread::Builder::new().spawn(|| ());
-    assert!(refused.is_err(), "the limit does not hold");
-    before
+    let (keeps, kept) = channel();
+    let kept = Arc::new(Mutex::new(kept));
+    let occupies = || {
+        let kept = Arc::clone(&kept);
+        // They end when the sender is dropped.
+        std::thread::Builder::new().spawn(move || drop(kept.lock().map(|kept| kept.recv())))
+    };
+    let left_over = (0..100).take_while(|_| occupies().is_ok()).count();
+    assert!(left_over < 100, "the limit does not hold");
+    (before, keeps)
 }
 
 /// Fifty threads send work away; returns the sum of what the work gave, and where each piece ran.
@@ -77,7 +88,7 @@ fn runtime() -> Runtime {
 /// In place then, declared as a region that blocks, for which no spare carrier can be started either.
 fn without_any_thread() {
     let runtime = runtime();
-    let before = allow_no_thread();
+    let (before, _keeps) = allow_no_thread();
     let (sum, on_virtual) = fifty(&runtime);
     setrlimit(Resource::As, before).expect("it was so before");
     assert_eq!(sum, 1225);
@@ -99,7 +110,7 @@ fn with_one_thread() {
     let runtime = runtime();
     runtime.run(|| blocking(|| ()));
     until(|| runtime.metrics().offload.idle == 1);
-    let before = allow_no_thread();
+    let (before, _keeps) = allow_no_thread();
     let (sum, on_virtual) = fifty(&runtime);
     let threads = runtime.metrics().offload.threads;
     setrlimit(Resource::As, before).expect("it was so before");
