@@ -18,9 +18,12 @@ pub struct Style {
     pub color: bool,
     /// Links from paths to files.
     pub links: bool,
-    /// Width in columns; unlimited when 0.
+    /// Width in columns; when 0, what no line that a person wrote reaches.
     pub width: usize,
 }
+
+/// Columns shown of a line where no terminal sets a limit: a generated file may be one line of a megabyte.
+const WIDEST: usize = 400;
 
 pub(super) fn render(view: &View<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let mut explained = HashSet::new();
@@ -50,7 +53,7 @@ fn one(finding: &Finding, view: &View<'_>, notes: &[&str], style: Style) -> Stri
         Renderer::plain()
     };
     let renderer = renderer.term_width(if style.width == 0 {
-        usize::MAX / 2
+        WIDEST
     } else {
         style.width
     });

@@ -246,3 +246,15 @@ fn a_run_that_could_parse_nothing_exits_with_2() {
     project.write("src/lib.rs", "");
     assert_eq!(project.lint(&[]).code, 0);
 }
+
+#[test]
+fn a_generated_line_without_end_is_shown_in_part() {
+    let padding = "f(); ".repeat(20_000);
+    let body = SLEEPS.replace('\n', " ");
+    let project = Project::library(&format!("fn f() {{}} fn g() {{ {padding} }} {body}\n"));
+    let outcome = project.lint(&["src/lib.rs"]);
+    assert_eq!(outcome.code, 1, "{outcome:?}");
+    let longest = outcome.out.lines().map(str::len).max();
+    assert!(longest < Some(1000), "{longest:?}");
+    assert!(outcome.out.contains("std::thread::sleep"), "{outcome:?}");
+}
