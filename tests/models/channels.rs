@@ -8,7 +8,7 @@ use crate::primitive::constant::{AtomicU32, Ordering};
 use crate::sync::channel::buffer::{Begun, Buffer};
 use crate::sync::channel::mpsc::Channel;
 use crate::sync::channel::standing::{Half, Receives, Sends, Standing, begin, wait};
-use crate::sync::raw::attempt::Attempt;
+use crate::sync::raw::attempt::{Attempt, Clock, strike};
 use crate::{Thread, model, on};
 
 pub(crate) type Messages = Arc<Buffer<()>>;
@@ -213,6 +213,33 @@ fn the_one_receiver_goes_while_senders_wait() {
                 receives.remove_receiver();
             }));
             threads
+        });
+    }
+}
+
+/// Its first wait may end before, while or after a sender fills its hand, or queues.
+#[test]
+fn a_deadline_loses_no_message_of_the_one_receiver() {
+    for bound in [None, Some(0), Some(1)] {
+        model(1, 0, move || {
+            let channel = Arc::new(Channel::new(bound));
+            channel.try_recv().expect_err("empty");
+            let (receives, clock) = (Arc::clone(&channel), Clock::default());
+            let time = Arc::clone(&clock);
+            vec![
+                on(None, move || {
+                    (0..2).for_each(|_| channel.send_waiting(()).expect("it is received"));
+                    channel.remove_sender();
+                }),
+                on(None, move || strike(&time)),
+                on(None, move || {
+                    let timed = |attempt: Attempt| attempt.timed_by(&clock);
+                    let first = receives.recv(timed).is_ok();
+                    let next = || receives.recv(|attempt| attempt).ok();
+                    let others = std::iter::from_fn(next).count();
+                    assert_eq!(usize::from(first) + others, 2);
+                }),
+            ]
         });
     }
 }

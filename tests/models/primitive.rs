@@ -1,6 +1,7 @@
 //! What the locks' sources are built on here: loom's atomics and locks, and a clock on which everything takes long.
 
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+pub(crate) use loom::thread::yield_now;
 
 /// The stand-in for what has `const` constructors: made at its first use, so a model must use each object once before
 /// it starts threads.

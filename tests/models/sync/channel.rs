@@ -3,6 +3,8 @@
 #[path = "../../../runtime/src/sync/channel/buffer.rs"]
 #[expect(dead_code, reason = "the models need a part of it")]
 pub(crate) mod buffer;
+#[path = "../../../runtime/src/sync/channel/mpsc/hand.rs"]
+pub(crate) mod hand;
 #[path = "../../../runtime/src/sync/channel/meeting.rs"]
 pub(crate) mod meeting;
 #[path = "../../../runtime/src/sync/channel/mpsc/channel.rs"]

@@ -6,20 +6,26 @@
 //! **Invariant (one receiver):** there is only one, so waking it needs no queue and no token that others could
 //! take over. Senders that wait for room are a queue with the wake rule.
 //!
+//! While the receiver waits, a sender puts its message into the receiver's [hand](super::hand), without the lock and past any bound:
+//! it is received. Only what comes while nobody waits is queued.
+//!
 //! A channel with the bound 0 hands messages over: a sender puts its message down with its waiter and leaves
 //! when the receiver has taken it. Messages are taken in order, so "taken" is a comparison of numbers.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
+use super::hand::{Beside, Hand};
 use crate::event::{Operation, Subject};
 use crate::park::Waiter;
-use crate::primitive::constant::{Mutex, MutexGuard};
-use crate::sync::raw::attempt::{Attempt, GaveUp};
+use crate::primitive::constant::{AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::sync::raw::attempt::{Attempt, GaveUp, keep_interrupt};
 use crate::sync::wait_queue::{EVERYTHING, Place, WaitQueue};
 
 /// See the module's documentation.
 pub(crate) struct Channel<T> {
+    hand: Hand<T>,
+    senders: AtomicU64,
     state: Mutex<State<T>>,
     /// Those who wait for room.
     waiting_senders: WaitQueue,
@@ -32,11 +38,8 @@ struct State<T> {
     /// How many were sent and how many taken so far.
     sent: u64,
     taken: u64,
-    senders: usize,
     /// How many wait for room.
     waiting: usize,
-    /// The receiver's last wait, which may be over.
-    receiver: Option<Waiter>,
     receiver_is_gone: bool,
 }
 
@@ -61,12 +64,12 @@ impl<T> Channel<T> {
             messages: VecDeque::new(),
             sent: 0,
             taken: 0,
-            senders: 1,
             waiting: 0,
-            receiver: None,
             receiver_is_gone: false,
         };
         Self {
+            hand: Hand::new(),
+            senders: AtomicU64::new(1),
             state: Mutex::new(state),
             waiting_senders: WaitQueue::new(),
             bound,
@@ -84,21 +87,21 @@ impl<T> Channel<T> {
     }
 
     pub(crate) fn add_sender(&self) {
-        self.state.lock().senders += 1;
+        // The one that is cloned keeps the count from reaching 0.
+        self.senders.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn remove_sender(&self) {
-        let mut state = self.state.lock();
-        state.senders -= 1;
-        if state.senders == 0 {
-            wake_receiver(state);
+        if self.senders.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let state = self.state.lock();
+            wake(state, self.hand.announce_end());
         }
     }
 
     pub(crate) fn remove_receiver(&self) {
         let mut state = self.state.lock();
         state.receiver_is_gone = true;
-        let last_wait = state.receiver.take();
+        let last_wait = self.hand.withdraw();
         // Messages being handed over go back to their senders.
         let left = if self.bound == Some(0) {
             VecDeque::new()
@@ -115,46 +118,58 @@ impl<T> Channel<T> {
             sender.wake();
         }
         self.waiting_senders.lock().choose_more(EVERYTHING).call();
-        drop((left, last_wait));
+        drop((left, self.hand.take(), last_wait));
     }
 
     /// Sends without waiting, on a channel without a limit.
     pub(crate) fn send(&self, content: T) -> Result<(), SendError<T>> {
+        let Err(content) = self.hand.give(content) else {
+            return Ok(());
+        };
         let mut state = self.state.lock();
         if state.receiver_is_gone {
             drop(state);
             return Err(SendError(content));
         }
         state.push(content, None);
-        wake_receiver(state);
+        self.announce(state);
         Ok(())
     }
 
     /// Sends if there is room, or for a handover, if the receiver waits.
     pub(crate) fn try_send(&self, content: T) -> Result<(), TrySendError<T>> {
+        let Err(content) = self.hand.give(content) else {
+            return Ok(());
+        };
         let mut state = self.state.lock();
         if state.receiver_is_gone {
             drop(state);
             return Err(TrySendError::Disconnected(content));
         }
-        let receiver_waits = state.receiver.as_ref().is_some_and(Waiter::is_current);
-        let has_room = match self.bound {
-            Some(0) => receiver_waits && state.messages.is_empty(),
-            Some(bound) => state.messages.len() < bound,
-            None => true,
-        };
-        if !has_room {
+        if self
+            .bound
+            .is_some_and(|bound| state.messages.len() >= bound)
+        {
             drop(state);
             return Err(TrySendError::Full(content));
         }
         state.push(content, None);
-        wake_receiver(state);
+        self.announce(state);
         Ok(())
     }
 
     /// Sends, waiting for room or for the receiver to take it.
+    #[inline]
     #[track_caller]
     pub(crate) fn send_waiting(&self, content: T) -> Result<(), SendError<T>> {
+        match self.hand.give(content) {
+            Ok(()) => Ok(()),
+            Err(content) => self.send_by_queue(content),
+        }
+    }
+
+    #[track_caller]
+    fn send_by_queue(&self, content: T) -> Result<(), SendError<T>> {
         let bound = self.bound.unwrap_or(usize::MAX);
         let mut state = self.state.lock();
         if state.receiver_is_gone {
@@ -163,7 +178,7 @@ impl<T> Channel<T> {
         }
         if state.waiting == 0 && state.messages.len() < bound {
             state.push(content, None);
-            wake_receiver(state);
+            self.announce(state);
             return Ok(());
         }
         if bound == 0 {
@@ -200,7 +215,7 @@ impl<T> Channel<T> {
                 }
                 state.push(content, None);
                 let room = self.room_for_waiting(&state);
-                wake_receiver(state);
+                self.announce(state);
                 self.call_senders(room);
                 return Ok(());
             }
@@ -228,7 +243,7 @@ impl<T> Channel<T> {
         let waiter = attempt.prepare();
         let mut epoch = waiter.epoch();
         let number = state.push(content, Some(waiter));
-        wake_receiver(state);
+        self.announce(state);
         loop {
             let ended = attempt.wait(epoch, 0);
             debug_assert_eq!(ended, Ok(()), "a wait without an end gave up");
@@ -254,48 +269,62 @@ impl<T> Channel<T> {
 
     /// Receives without waiting.
     pub(crate) fn try_recv(&self) -> Result<T, TryRecvError> {
-        let state = self.state.lock();
-        match self.take(state) {
-            Ok(content) => Ok(content),
-            Err(state) if state.senders == 0 => Err(TryRecvError::Disconnected),
-            Err(_) => Err(TryRecvError::Empty),
+        if let Some(content) = self.hand.take() {
+            return Ok(content);
+        }
+        match self.hand.beside() {
+            Beside::Nothing => Err(TryRecvError::Empty),
+            Beside::Queued => self.take_from_queue(),
+            Beside::End => Err(TryRecvError::Disconnected),
         }
     }
 
     /// Receives, waiting as `how` says.
+    #[inline]
     #[track_caller]
     pub(crate) fn recv(&self, how: impl FnOnce(Attempt) -> Attempt) -> Result<T, NotReceived> {
-        let mut state = match self.take(self.state.lock()) {
-            Ok(content) => return Ok(content),
-            Err(state) => state,
-        };
-        let mut attempt = how(self.attempt());
-        loop {
-            if state.senders == 0 {
-                return Err(NotReceived::Disconnected);
-            }
-            let epoch = attempt.prepare_in(&mut state.receiver);
-            drop(state);
-            let ended = attempt.wait(epoch, 0);
-            state = self.state.lock();
-            // A message that came with the deadline is still a message.
-            state = match self.take(state) {
-                Ok(content) => {
-                    if ended == Err(GaveUp::Interrupted) {
-                        crate::sync::raw::attempt::keep_interrupt();
-                    }
-                    return Ok(content);
-                }
-                Err(state) => state,
-            };
-            ended.map_err(|_| NotReceived::GaveUp)?;
+        match self.try_recv() {
+            Ok(content) => Ok(content),
+            Err(TryRecvError::Disconnected) => Err(NotReceived::Disconnected),
+            Err(TryRecvError::Empty) => self.recv_waiting(how(self.attempt())),
         }
     }
 
-    /// Takes the next message and tells who waited for that; gives the lock back if there is none.
-    fn take<'a>(&self, mut state: MutexGuard<'a, State<T>>) -> Result<T, MutexGuard<'a, State<T>>> {
-        let Some(message) = state.messages.pop_front() else {
-            return Err(state);
+    fn recv_waiting(&self, mut attempt: Attempt) -> Result<T, NotReceived> {
+        loop {
+            let ended = match self.hand.begin(&attempt) {
+                None => Ok(()),
+                Some(epoch) => {
+                    // Also if it unwinds.
+                    let _held_out = HeldOut(&self.hand);
+                    attempt.wait(epoch, 0)
+                }
+            };
+            let received = self.try_recv();
+            // A message that came with the deadline is still a message.
+            if let (Ok(_) | Err(TryRecvError::Disconnected), Err(GaveUp::Interrupted)) =
+                (&received, ended)
+            {
+                keep_interrupt();
+            }
+            match received {
+                Ok(content) => return Ok(content),
+                Err(TryRecvError::Disconnected) => return Err(NotReceived::Disconnected),
+                Err(TryRecvError::Empty) => ended.map_err(|_| NotReceived::GaveUp)?,
+            }
+        }
+    }
+
+    /// Takes the next message of the queue and tells who waited for that.
+    fn take_from_queue(&self) -> Result<T, TryRecvError> {
+        let mut state = self.state.lock();
+        let message = state.messages.pop_front();
+        if state.messages.is_empty() {
+            self.hand.nothing_queued();
+        }
+        let Some(message) = message else {
+            debug_assert!(false, "only the receiver empties the queue");
+            return Err(TryRecvError::Empty);
         };
         state.taken += 1;
         let room = self.room_for_waiting(&state);
@@ -305,6 +334,11 @@ impl<T> Channel<T> {
         }
         self.call_senders(room);
         Ok(message.content)
+    }
+
+    /// Something was put into the queue.
+    fn announce(&self, state: MutexGuard<'_, State<T>>) {
+        wake(state, self.hand.announce());
     }
 
     /// How many of those who wait for room there is room for.
@@ -323,17 +357,22 @@ impl<T> Channel<T> {
     }
 }
 
-/// Wakes the receiver if it waits.
-fn wake_receiver<T>(state: MutexGuard<'_, State<T>>) {
-    let Some(receiver) = &state.receiver else {
-        return;
-    };
-    if receiver.wake_neighbour() || !receiver.is_current() {
-        return;
-    }
-    let receiver = receiver.clone();
+/// Wakes the receiver, if there is one to be woken, without the lock.
+fn wake<T>(state: MutexGuard<'_, State<T>>, receiver: Option<Waiter>) {
     drop(state);
-    receiver.wake();
+    if let Some(receiver) = receiver {
+        receiver.wake();
+    }
+}
+
+/// The receiver's hand while it is held out.
+struct HeldOut<'a, T>(&'a Hand<T>);
+
+impl<T> Drop for HeldOut<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.end();
+    }
 }
 
 /// Counts a sender that waits for room, also if it unwinds.

@@ -14,6 +14,7 @@
 //! ```
 
 mod channel;
+mod hand;
 mod receiver;
 mod sender;
 
