@@ -5,7 +5,8 @@
 //!   lock         1000 virtual threads x 1000 x lock and unlock of one mutex
 //!   lockyield    the same with a yield while holding
 //!   pingpong     round trips over two channels of one place
-//!   semaphore    10,000 tasks of 1 ms, and of 10 ms, through 50 permits, beside the ideal time
+//!   semaphore    10,000 tasks of 1 ms, and of 10 ms, through 50 permits, beside the ideal time, and beside bare sleeps of an
+//!                OS thread, one after the other
 //! ```
 //!
 //! Each but `uncontended` and `semaphore` runs once to warm up. Without a mode all run, on one carrier and on two.
@@ -70,9 +71,12 @@ fn run(mode: &str, carriers: &[usize], times: Option<u64>) {
                     let pause = Duration::from_millis(millis);
                     let took = permits(&runtime, tasks, pause);
                     let ideal = tasks.div_ceil(50) as f64 * pause.as_secs_f64();
-                    let lost = (took.as_secs_f64() / ideal - 1.0) * 100.0;
+                    let lost = |took: Duration| (took.as_secs_f64() / ideal - 1.0) * 100.0;
+                    let bare = bare_sleeps(tasks.div_ceil(50), pause);
                     println!(
-                        "semaphore carriers={carriers} of {pause:?}: took={took:.2?} lost={lost:.1}%"
+                        "semaphore carriers={carriers} of {pause:?}: took={took:.2?} lost={:.1}% bare={:.1}%",
+                        lost(took),
+                        lost(bare),
                     );
                 }
             }
@@ -228,5 +232,16 @@ fn permits(runtime: &Runtime, tasks: u64, pause: Duration) -> Duration {
     for thread in threads {
         thread.join().expect("no panic");
     }
+    begin.elapsed()
+}
+
+/// What the kernel makes of as many sleeps as one permit sees.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an OS thread's sleep is what is measured"
+)]
+fn bare_sleeps(times: u64, pause: Duration) -> Duration {
+    let begin = Instant::now();
+    (0..times).for_each(|_| std::thread::sleep(pause));
     begin.elapsed()
 }

@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::time::Timespec;
 
-use super::{Carrier, Local};
+use super::{Carrier, Local, precise};
 use crate::park::Waiter;
 use crate::primitive::{AtomicBool, Ordering};
 
@@ -107,13 +107,7 @@ impl Driver {
     /// the driver of.
     pub(super) fn poll(&self, carrier: &Local, limit: Option<Duration>, events: &mut Vec<Event>) {
         events.clear();
-        let timeout = limit.and_then(|limit| Timespec::try_from(limit).ok());
-        // An error is EINTR: as good as a wake-up.
-        let _ = epoll::wait(
-            &self.epoll,
-            rustix::buffer::spare_capacity(events),
-            timeout.as_ref(),
-        );
+        precise::wait(&self.epoll, events, limit);
         // A woken thread only joins this carrier's run queue, so the lock is held over nothing that takes long.
         let slots = self.slots.lock();
         for event in events.iter() {

@@ -293,6 +293,19 @@ impl Local {
     pub(super) fn sleep(&self, most: Option<u64>, ready: impl Fn() -> bool) -> bool {
         let next = self.timers.borrow().next();
         let has_news = || self.me.has_news() || ready();
+        let spin_until = |due: u64, mut now: u64| {
+            while now < due && !has_news() {
+                std::hint::spin_loop();
+                now = event::now().0;
+            }
+        };
+        if let Some(next) = next {
+            let now = event::now().0;
+            if self.lateness.is_near(next, now) {
+                spin_until(next, now);
+                return false;
+            }
+        }
         if !self.me.bell.lie_down(has_news) {
             return false;
         }
@@ -305,14 +318,14 @@ impl Local {
         self.me.driver.poll(self, limit, &mut events);
         self.me.bell.get_up();
         if let (Some(next), Some(early), true) = (next, early, events.is_empty()) {
-            let mut now = event::now().0;
+            let now = event::now().0;
+            self.lateness.slept(now.saturating_sub(begun));
             if begun < early && early <= now {
                 self.lateness.learn(early, now);
             }
             // Not after a signal, which ends a sleep at any time.
-            while early <= now && now < next && !has_news() {
-                std::hint::spin_loop();
-                now = event::now().0;
+            if early <= now {
+                spin_until(next, now);
             }
         }
         true

@@ -12,6 +12,7 @@ mod local;
 mod owed;
 mod pace;
 mod patience;
+mod precise;
 mod timers;
 
 use std::os::fd::OwnedFd;
