@@ -83,6 +83,18 @@ pub(crate) fn carrier_of_os_thread() -> Option<Rc<Local>> {
         .flatten()
 }
 
+/// Does nobody but the calling virtual thread need its carrier, and can another one take what is spawned?
+#[inline(never)]
+pub(crate) fn is_alone() -> bool {
+    let is_alone = |carrier: &RefCell<Option<Rc<Local>>>| {
+        carrier
+            .borrow()
+            .as_ref()
+            .is_some_and(|local| local.is_alone())
+    };
+    ID.get() != 0 && CARRIER.try_with(is_alone).unwrap_or(false)
+}
+
 /// The carrier whose OS thread this is, if it belongs to that runtime.
 pub(crate) fn carrier_in(runtime: &Shared) -> Option<Rc<Local>> {
     carrier_of_os_thread().filter(|local| std::ptr::eq(&raw const **local.shared(), runtime))

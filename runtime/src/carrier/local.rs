@@ -134,6 +134,13 @@ impl Local {
         self.unstarted.push(unstarted);
     }
 
+    /// Mounted thread: does no other live here or wait for its start, and can another carrier take what is spawned?
+    pub(crate) fn is_alone(&self) -> bool {
+        self.me.live.load(Ordering::Relaxed) == 1
+            && self.unstarted.is_empty()
+            && self.shared.another_can_take(self.me.id)
+    }
+
     /// Mounted thread: unmounts until its wait `epoch` ends.
     #[inline]
     pub(crate) fn park(&self, epoch: u64, allow: Allow, operation: Operation) {

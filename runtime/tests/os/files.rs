@@ -111,6 +111,45 @@ fn a_large_file_is_read_whole_in_pieces() {
     });
 }
 
+/// Read so often that the kernel is not asked any more whether a read would have to wait, alone and then with neighbours.
+#[test]
+fn a_warm_file_is_read_as_it_is() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("file");
+    let content: Vec<u8> = (0..1000_u32).flat_map(u32::to_le_bytes).collect();
+    std::fs::write(&path, &content).expect("room");
+    on_both(2, |runtime| {
+        let check = || {
+            let mut file = File::open(&path).expect("readable");
+            for round in 0..300_usize {
+                let mut four = [0; 4];
+                let at = round * 7 % 1000 * 4;
+                file.read_exact_at(&mut four, at as u64).expect("whole");
+                assert_eq!(four, content[at..at + 4]);
+                file.read_exact(&mut four).expect("whole");
+                assert_eq!(four, content[round * 4..][..4]);
+            }
+            let error = file.read_exact_at(&mut [0; 8], 3996);
+            let kind = error.expect_err("only four bytes are left").kind();
+            assert_eq!(kind, ErrorKind::UnexpectedEof);
+            assert_eq!(file.read_at(&mut [0; 8], 4000).expect("the end"), 0);
+            file.seek(SeekFrom::End(-2)).expect("a place");
+            assert_eq!(file.read(&mut [0; 8]).expect("the rest"), 2);
+            let written_only =
+                File::from(std::fs::File::create(folder.path().join("new")).expect("room"));
+            assert!(written_only.read_at(&mut [0; 8], 0).is_err());
+        };
+        runtime.run(check);
+        runtime.run(|| {
+            thread::scope(|scope| {
+                for _neighbour in 0..4 {
+                    scope.spawn(check);
+                }
+            });
+        });
+    });
+}
+
 #[test]
 fn a_pipe_that_nobody_fills_keeps_no_carrier() {
     on_both(1, |runtime| {

@@ -25,6 +25,7 @@
 mod dir;
 mod file;
 mod options;
+mod warmth;
 
 use std::io;
 use std::path::{Path, PathBuf};

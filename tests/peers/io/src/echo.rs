@@ -1,4 +1,4 @@
-//! A thousand connections: 64 bytes back and forth, or a handler that takes 200 ms.
+//! A thousand connections, or as many as asked for: 64 bytes back and forth, or a handler that takes 200 ms.
 
 use std::io::{self, BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -10,7 +10,6 @@ use crate::serve::HANDLER;
 use crate::table::Table;
 use crate::{Effort, SERVE, contestants};
 
-const CONNECTIONS: usize = 1000;
 const BYTES: usize = 64;
 /// What is compared; of the first more is better, of the others less.
 const COLUMNS: [&str; 8] = [
@@ -51,17 +50,20 @@ impl Exchange for Echo {
 }
 
 pub(crate) fn compare(workload: &str, effort: &Effort) -> io::Result<()> {
-    let contestants = contestants::find();
+    let contestants: Vec<_> = contestants::find()
+        .into_iter()
+        .filter(|name| effort.asks(name))
+        .collect();
     machine::stay_on(1);
     let title = format!(
-        "{workload}: {CONNECTIONS} connections, {} rounds",
-        effort.rounds
+        "{workload}: {} connections, {} rounds",
+        effort.connections, effort.rounds
     );
     let mut table = Table::new(title, &contestants, &COLUMNS);
     for _ in 0..effort.rounds {
         for &contestant in &contestants {
             let busy = Busy::now();
-            let report = round(contestant, workload, effort.span)?;
+            let report = round(contestant, workload, effort)?;
             // A connection may come to grief on a starved machine; a wrong byte may not.
             if report.wrong > 0 || report.answered == 0 {
                 return Err(io::Error::other(format!("{contestant}: {}", report.line())));
@@ -84,7 +86,7 @@ pub(crate) fn compare(workload: &str, effort: &Effort) -> io::Result<()> {
     Ok(())
 }
 
-fn round(contestant: &str, workload: &str, span: Duration) -> io::Result<Report> {
+fn round(contestant: &str, workload: &str, effort: &Effort) -> io::Result<Report> {
     let mut server = Command::new(std::env::current_exe()?)
         .args([SERVE, contestant, workload])
         .stdin(Stdio::piped())
@@ -108,14 +110,14 @@ fn round(contestant: &str, workload: &str, span: Duration) -> io::Result<Report>
     // figure of the server's.
     let warm_up = Duration::from_secs(1);
     let stage = |over| Stage {
-        users: CONNECTIONS,
+        users: effort.connections,
         over,
     };
     let plan = Plan {
         target,
         exchange,
         pace: Pace::Closed { expected },
-        stages: vec![stage(warm_up / 2), stage(warm_up / 2 + span)],
+        stages: vec![stage(warm_up / 2), stage(warm_up / 2 + effort.span)],
         warm_up,
         timeout: Duration::from_secs(20),
         server: Some(server.id()),

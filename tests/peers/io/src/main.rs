@@ -1,7 +1,8 @@
 //! I/O beside tokio, may and Go: the same client, interleaved rounds, medians and ratios.
 //!
 //! ```text
-//! cargo run --release --manifest-path tests/peers/io/Cargo.toml -- [echo|http|files].. [--rounds 5] [--seconds 5]
+//! cargo run --release --manifest-path tests/peers/io/Cargo.toml -- \
+//!     [echo|http|files].. [--rounds 5] [--seconds 5] [--only vt,tokio] [--connections 1000]
 //! ```
 //!
 //! The server runs on core 0 with two workers or carriers, the client on core 1. A figure taken while other processes kept
@@ -32,6 +33,16 @@ const READ: &str = "--read";
 struct Effort {
     rounds: usize,
     span: Duration,
+    connections: usize,
+    /// Who takes part, if not all.
+    only: Option<Vec<String>>,
+}
+
+impl Effort {
+    fn asks(&self, contestant: &str) -> bool {
+        let named = |only: &Vec<String>| only.iter().any(|name| name == contestant);
+        self.only.as_ref().is_none_or(named)
+    }
 }
 
 fn main() -> ExitCode {
@@ -52,14 +63,20 @@ fn main() -> ExitCode {
 }
 
 fn compare(arguments: &[&str]) -> std::io::Result<()> {
+    let text = |name: &str| {
+        let at = arguments.iter().position(|argument| *argument == name)?;
+        arguments.get(at + 1)
+    };
     let option = |name: &str, otherwise: u32| {
-        let at = arguments.iter().position(|argument| *argument == name);
-        at.and_then(|at| arguments.get(at + 1)?.parse().ok())
+        text(name)
+            .and_then(|text| text.parse().ok())
             .unwrap_or(otherwise)
     };
     let effort = Effort {
         rounds: option("--rounds", 5) as usize,
         span: Duration::from_secs(option("--seconds", 5).into()),
+        connections: option("--connections", 1000) as usize,
+        only: text("--only").map(|names| names.split(',').map(str::to_owned).collect()),
     };
     let named: Vec<&str> = ["echo", "http", "files"]
         .into_iter()
