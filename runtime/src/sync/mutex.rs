@@ -92,22 +92,24 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        match self.inner.hold_at_once() {
-            Some(held) => self.guard(held),
-            None => self.lock_waiting(),
-        }
+        // The guard is made in one place: one that came from either of two through memory would wait for its own stores.
+        let held = match self.inner.hold_at_once() {
+            Some(held) => held,
+            None => self.hold_waiting(),
+        };
+        self.guard(held)
     }
 
     #[cold]
     #[track_caller]
-    fn lock_waiting(&self) -> LockResult<MutexGuard<'_, T>> {
+    fn hold_waiting(&self) -> Held<'_, T> {
         let subject = self.subject();
         self.inner.raw().refuse_relock(subject);
         match self
             .inner
             .hold(&mut Attempt::new(Operation::Lock).about(subject))
         {
-            Ok(held) => self.guard(held),
+            Ok(held) => held,
             Err(gave_up) => unreachable!("a wait without an end gave up: {gave_up:?}"),
         }
     }

@@ -98,10 +98,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
-        match self.inner.read_at_once() {
-            Some(held) => self.reader(held),
-            None => self.reader(never_ends(self.inner.read(&mut self.attempt()))),
-        }
+        let held = match self.inner.read_at_once() {
+            Some(held) => held,
+            None => never_ends(self.inner.read(&mut self.attempt())),
+        };
+        self.reader(held)
     }
 
     /// Locks for reading if nobody writes.
@@ -139,10 +140,11 @@ impl<T: ?Sized> RwLock<T> {
     #[inline]
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
-        match self.inner.write_at_once() {
-            Some(held) => self.writer(held),
-            None => self.writer(never_ends(self.inner.write(&mut self.attempt()))),
-        }
+        let held = match self.inner.write_at_once() {
+            Some(held) => held,
+            None => never_ends(self.inner.write(&mut self.attempt())),
+        };
+        self.writer(held)
     }
 
     /// Locks for writing if nobody reads or writes.

@@ -82,21 +82,22 @@ impl<T: ?Sized> Mutex<T> {
     #[inline]
     #[track_caller]
     pub fn lock(&self) -> MutexGuard<'_, T> {
-        match self.inner.hold_at_once() {
-            Some(held) => self.guard(held),
-            None => self.lock_waiting(),
-        }
+        let held = match self.inner.hold_at_once() {
+            Some(held) => held,
+            None => self.hold_waiting(),
+        };
+        self.guard(held)
     }
 
     #[cold]
     #[track_caller]
-    fn lock_waiting(&self) -> MutexGuard<'_, T> {
+    fn hold_waiting(&self) -> Held<'_, T> {
         self.inner.raw().refuse_relock(self.subject());
         let held = self
             .inner
             .hold(&mut Attempt::new(Operation::Lock).about(self.subject()));
         match held {
-            Ok(held) => self.guard(held),
+            Ok(held) => held,
             Err(gave_up) => unreachable!("a wait without an end gave up: {gave_up:?}"),
         }
     }

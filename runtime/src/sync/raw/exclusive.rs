@@ -114,12 +114,25 @@ impl Exclusive {
             || self.take(key)
     }
 
-    /// The uncontended path of [`acquire`](Self::acquire).
+    /// The path of [`acquire`](Self::acquire) where nobody holds the lock, and nobody who waits must come first.
     #[inline]
     pub(crate) fn acquire_at_once(&self) -> bool {
-        self.word
-            .compare_exchange(0, Key::mine().0, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
+        let word = self.word.load(Ordering::Relaxed);
+        let taken = word & !(QUEUED | PROMISED) == 0
+            && self
+                .word
+                .compare_exchange(
+                    word,
+                    word | Key::mine().0,
+                    Ordering::Acquire,
+                    Ordering::Relaxed,
+                )
+                .is_ok();
+        // Where somebody is on the way, a call that is owed all the same is harmless.
+        if taken && word == QUEUED {
+            self.queue.waive_call();
+        }
+        taken
     }
 
     /// Takes the lock, waiting for it as `attempt` says. The owner must not call this.
@@ -199,7 +212,9 @@ impl Exclusive {
             line.set_first_urgent();
             self.publish(&line);
         }
-        let before = self.word.fetch_and(FLAGS, Ordering::Release);
+        // The owner's part is this thread's to change. Not `fetch_and`, whose result takes a loop on most machines.
+        let mine = self.word.load(Ordering::Relaxed) & !FLAGS;
+        let before = self.word.fetch_sub(mine, Ordering::Release);
         if before & QUEUED == 0 || before & PROMISED != 0 {
             return;
         }

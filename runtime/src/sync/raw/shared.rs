@@ -136,7 +136,7 @@ impl Shared {
             Access::Read => self.word.fetch_sub(ONE_READER, Ordering::Release) - ONE_READER,
             Access::Write => {
                 self.writer.store(0, Ordering::Relaxed);
-                self.word.fetch_and(!WRITER, Ordering::Release) & !WRITER
+                self.word.fetch_sub(WRITER, Ordering::Release) - WRITER
             }
         };
         if after == QUEUED {
