@@ -4,17 +4,21 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpSocket, TcpStream};
 
 use super::request::{Requests, answer};
-use super::{serve_from, verify};
+use super::{QUEUE, serve_from, verify};
 
 pub(super) fn serve(upstream: SocketAddr) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_io()
         .build()?;
-    let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+    let listener = runtime.block_on(async {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((Ipv4Addr::LOCALHOST, 0).into())?;
+        socket.listen(QUEUE)
+    })?;
     let address = listener.local_addr()?;
     runtime.spawn(async move {
         while let Ok((connection, _)) = listener.accept().await {

@@ -22,6 +22,10 @@ use crate::load::{Exchange, Pace, Plan, Report, Stage};
 /// The argument that makes this program a contestant.
 pub(crate) const FLAG: &str = "--serve";
 
+/// Connections that may wait to be accepted: a thousand users come at once, and std's and tokio's 128 would send most of them
+/// away for a second or more.
+const QUEUE: u32 = 4096;
+
 /// See the module's documentation.
 pub(crate) struct Contestant {
     process: Child,

@@ -9,7 +9,7 @@ use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 
 use super::request::{Requests, answer};
 use super::virtual_threads::ask;
-use super::{serve_from, verify};
+use super::{QUEUE, serve_from, verify};
 
 /// A connection, known by its place in the table.
 struct Connection {
@@ -31,6 +31,7 @@ const ONCE: EventFlags = EventFlags::IN.union(EventFlags::ONESHOT);
 
 pub(super) fn serve(threads: u32, upstream: SocketAddr) -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    rustix::net::listen(&listener, QUEUE as i32)?;
     let address = listener.local_addr()?;
     let (ready, queue) = mpsc::channel();
     let server = Arc::new(Server {

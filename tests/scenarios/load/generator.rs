@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::time::Timespec;
 
-use super::user::{Progress, User};
+use super::user::{CONNECT, Progress, User};
 use super::{Pace, Plan, Reply, Report, Usage};
 
 /// How often the number of users and late requests are looked at.
@@ -122,8 +122,14 @@ impl Generator<'_> {
 
     fn look(&mut self, now: Instant, elapsed: Duration) {
         for index in 0..self.users.len() {
-            let out = self.users[index].as_ref().and_then(|user| user.asked);
-            if let Some((_, due)) = out
+            let user = self.users[index].as_ref();
+            let connecting = user.and_then(|user| user.connecting);
+            if connecting.is_some_and(|since| now - since > CONNECT) {
+                self.report.broken += u64::from(self.measuring);
+                self.users[index] = None;
+                continue;
+            }
+            if let Some((_, due)) = user.and_then(|user| user.asked)
                 && now - due > self.plan.timeout
             {
                 self.report.late += u64::from(self.measuring);
@@ -159,12 +165,31 @@ impl Generator<'_> {
             return false;
         };
         let data = EventData::new_u64(index as u64);
-        if epoll::add(&self.epoll, &user.stream, data, EventFlags::IN).is_err() {
+        let both = EventFlags::IN | EventFlags::OUT;
+        if epoll::add(&self.epoll, &user.stream, data, both).is_err() {
             return false;
         }
         self.users[index] = Some(user);
-        self.next(index);
         true
+    }
+
+    /// A connection was made, or could not be.
+    fn connected(&mut self, index: usize) {
+        if self.users[index].as_mut().is_some_and(User::is_connected) {
+            self.watch(index, EventFlags::IN);
+            self.next(index);
+        } else {
+            self.report.broken += u64::from(self.measuring);
+            self.users[index] = None;
+        }
+    }
+
+    fn watch(&self, index: usize, what: EventFlags) {
+        if let Some(user) = &self.users[index] {
+            let data = EventData::new_u64(index as u64);
+            // Fails only for a connection that is gone, which its next read or write says.
+            let _ = epoll::modify(&self.epoll, &user.stream, data, what);
+        }
     }
 
     /// The user is free: for the next request, or to leave.
@@ -210,16 +235,18 @@ impl Generator<'_> {
         let Some(user) = &mut self.users[index] else {
             return;
         };
+        if user.connecting.is_some() {
+            return self.connected(index);
+        }
         let mut progress = Progress::Waiting;
         if flags.contains(EventFlags::OUT) {
             progress = user.write();
             if progress == Progress::Waiting {
-                let data = EventData::new_u64(index as u64);
-                // Fails only for a connection that is gone, which the read below says.
-                let _ = epoll::modify(&self.epoll, &user.stream, data, EventFlags::IN);
+                self.watch(index, EventFlags::IN);
             }
         }
-        if progress != Progress::Broken && flags != EventFlags::OUT {
+        let reads = progress != Progress::Broken && flags != EventFlags::OUT;
+        if let (true, Some(user)) = (reads, &mut self.users[index]) {
             progress = user.read(self.plan.exchange, scratch);
         }
         self.act(index, progress);
@@ -228,16 +255,7 @@ impl Generator<'_> {
     fn act(&mut self, index: usize, progress: Progress) {
         match progress {
             Progress::Waiting | Progress::Answered(Reply::Partial) => {}
-            Progress::WouldBlock => {
-                if let Some(user) = &self.users[index] {
-                    let (data, both) = (
-                        EventData::new_u64(index as u64),
-                        EventFlags::IN | EventFlags::OUT,
-                    );
-                    // As above.
-                    let _ = epoll::modify(&self.epoll, &user.stream, data, both);
-                }
-            }
+            Progress::WouldBlock => self.watch(index, EventFlags::IN | EventFlags::OUT),
             Progress::Answered(Reply::Right) => {
                 let due = self.users[index]
                     .as_mut()

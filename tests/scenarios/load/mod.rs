@@ -155,7 +155,7 @@ impl Report {
             short => format!("{short:.3}"),
         };
         format!(
-            "{:.0}/s, mean {} p50 {} p95 {} p99 {} ms, {} errors ({:.2} %), {} MiB, {} OS threads",
+            "{:.0}/s, mean {} p50 {} p95 {} p99 {} ms, {} errors ({:.2} %){}, {} MiB, {} OS threads",
             self.rate(),
             short(self.mean()),
             short(self.percentile(50.0)),
@@ -163,9 +163,18 @@ impl Report {
             short(self.percentile(99.0)),
             self.errors(),
             self.error_rate(),
+            self.kinds_of_errors(),
             self.usage.rss_kib.div_ceil(1024),
             self.usage.threads,
         )
+    }
+
+    fn kinds_of_errors(&self) -> String {
+        let (broken, wrong, late) = (self.broken, self.wrong, self.late);
+        match self.errors() {
+            0 => String::new(),
+            _ => format!(" of which broken {broken}, wrong {wrong}, late {late}"),
+        }
     }
 
     pub(crate) fn errors(&self) -> u64 {

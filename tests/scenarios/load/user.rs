@@ -1,17 +1,24 @@
-//! One user: a connection, and the request that is out.
+//! One user: a connection, which may still be under way, and the request that is out.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
 use super::{Exchange, Reply};
 
-/// How long a connection to loopback may take to be made.
-const CONNECT: Duration = Duration::from_secs(1);
+/// How long a connection to loopback may take to be made. The kernel drops the first packet where the queue of connections
+/// is full, and where an old connection between the same two ports has not faded yet; it sends the next ones after 1 s
+/// and 3 s.
+pub(super) const CONNECT: Duration = Duration::from_secs(8);
 
 /// See the module's documentation.
 pub(super) struct User {
     pub(super) stream: TcpStream,
+    /// Since when the connection is under way; nobody else waits for that.
+    pub(super) connecting: Option<Instant>,
     /// The request that is out: its number, and since when it is due.
     pub(super) asked: Option<(u64, Instant)>,
     request: Vec<u8>,
@@ -31,16 +38,29 @@ pub(super) enum Progress {
 
 impl User {
     pub(super) fn connect(to: SocketAddr) -> std::io::Result<Self> {
-        let stream = TcpStream::connect_timeout(&to, CONNECT)?;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket =
+            rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, flags, None)?;
+        match rustix::net::connect(&socket, &to) {
+            Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let stream = TcpStream::from(socket);
         stream.set_nodelay(true)?;
-        stream.set_nonblocking(true)?;
         Ok(Self {
             stream,
+            connecting: Some(Instant::now()),
             asked: None,
             request: Vec::new(),
             written: 0,
             come: Vec::new(),
         })
+    }
+
+    /// It can be written to, or has failed: is it connected?
+    pub(super) fn is_connected(&mut self) -> bool {
+        self.connecting = None;
+        matches!(self.stream.take_error(), Ok(None)) && self.stream.peer_addr().is_ok()
     }
 
     pub(super) fn ask(&mut self, exchange: &dyn Exchange, number: u64, due: Instant) -> Progress {
