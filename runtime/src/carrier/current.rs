@@ -1,8 +1,8 @@
 //! Who is mounted here: the runtime's thread-locals.
 //!
 //! Started virtual threads never change their carrier, so what is read here stays right for as long as the
-//! reader runs. Every access goes through functions that are not inlined, all the same, and references are lent only to
-//! closures that do not unmount: a neighbour's mount may come between any two calls.
+//! reader runs. Every access but that of the number goes through functions that are not inlined, all the same, and references
+//! are lent only to closures that do not unmount: a neighbour's mount may come between any two calls.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,8 +19,9 @@ thread_local! {
     static CARRIER: RefCell<Option<Rc<Local>>> = const { RefCell::new(None) };
 }
 
-/// Id of the mounted virtual thread, 0 elsewhere.
-#[inline(never)]
+/// Id of the mounted virtual thread, 0 elsewhere. Inlined: each lock asks for it, and whoever asks is mounted with the same
+/// answer whenever it runs.
+#[inline]
 pub(crate) fn id() -> u64 {
     ID.get()
 }

@@ -218,6 +218,7 @@ impl Wait {
 }
 
 /// The id of the calling thread; those of OS threads lie in a range of their own.
+#[inline]
 pub(crate) fn me() -> u64 {
     let id = current::id();
     if id != 0 { id } else { record::os_thread_id() }

@@ -52,7 +52,7 @@ mod modelled {
 /// What the locks are made of, whose constructors are `const`, as loom's are not. `tests/models` runs their sources on
 /// a stand-in of this.
 pub(crate) mod constant {
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
     pub(crate) use std::time::Instant;
 
     pub(crate) use parking_lot::{Mutex, MutexGuard};

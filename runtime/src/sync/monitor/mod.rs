@@ -92,21 +92,22 @@ impl<T: ?Sized> Monitor<T> {
     #[inline]
     #[track_caller]
     pub fn enter(&self) -> MonitorGuard<'_, T> {
-        match self.raw().try_enter(Location::caller(), self.subject()) {
-            Some(level) => self.guard(level),
+        let level = match self.raw().enter_at_once(Location::caller(), self.subject()) {
+            Some(level) => level,
             None => self.enter_waiting(),
-        }
+        };
+        self.guard(level)
     }
 
     #[cold]
     #[track_caller]
-    fn enter_waiting(&self) -> MonitorGuard<'_, T> {
+    fn enter_waiting(&self) -> Level<'_, RawMonitor> {
         let mut attempt = Attempt::new(Operation::MonitorEnter).about(self.subject());
         match self
             .raw()
             .enter(Location::caller(), self.subject(), &mut attempt)
         {
-            Ok(level) => self.guard(level),
+            Ok(level) => level,
             Err(gave_up) => unreachable!("a wait without an end gave up: {gave_up:?}"),
         }
     }
@@ -225,6 +226,7 @@ impl<T: ?Sized> Monitor<T> {
         self.cell.get_mut()
     }
 
+    #[inline]
     fn subject(&self) -> Subject {
         Subject {
             kind: "Monitor",
@@ -233,10 +235,12 @@ impl<T: ?Sized> Monitor<T> {
         }
     }
 
+    #[inline]
     fn raw(&self) -> &RawMonitor {
         self.cell.raw()
     }
 
+    #[inline]
     fn guard<'a>(&'a self, level: Level<'a, RawMonitor>) -> MonitorGuard<'a, T> {
         MonitorGuard::new(self, level)
     }

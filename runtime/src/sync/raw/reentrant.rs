@@ -30,33 +30,50 @@ impl Reentrant {
     /// Enters if that takes no waiting; keeps to the order of a fair lock.
     #[inline]
     pub(crate) fn enter_at_once(&self) -> Option<Level<'_, Self>> {
-        if self.exclusive.acquire_at_once() {
-            self.depth.store(1, Ordering::Relaxed);
-        } else if self.exclusive.is_mine() {
-            self.deepen();
-        } else {
-            return None;
-        }
-        Some(Level::new(self))
+        self.deepen_at_once().then(|| Level::new(self))
     }
 
     /// Enters if the lock is free or the caller's own, also past those who wait.
     #[inline]
     pub(crate) fn try_enter(&self) -> Option<Level<'_, Self>> {
-        if let Some(level) = self.enter_at_once() {
-            return Some(level);
-        }
-        self.exclusive.try_acquire().then(|| {
-            self.depth.store(1, Ordering::Relaxed);
-            Level::new(self)
-        })
+        self.try_deepen().then(|| Level::new(self))
     }
 
     /// Enters, waiting as `attempt` says. The caller has tried [`enter_at_once`](Self::enter_at_once).
     pub(crate) fn enter(&self, attempt: &mut Attempt) -> Result<Level<'_, Self>, GaveUp> {
+        self.deepen_waiting(attempt).map(|()| Level::new(self))
+    }
+
+    /// [`enter_at_once`](Self::enter_at_once), for who makes the level.
+    #[inline]
+    pub(super) fn deepen_at_once(&self) -> bool {
+        if self.exclusive.acquire_at_once() {
+            self.depth.store(1, Ordering::Relaxed);
+        } else if self.exclusive.is_mine() {
+            self.deepen();
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// [`try_enter`](Self::try_enter), for who makes the level.
+    #[inline]
+    pub(super) fn try_deepen(&self) -> bool {
+        self.deepen_at_once() || {
+            let taken = self.exclusive.try_acquire();
+            if taken {
+                self.depth.store(1, Ordering::Relaxed);
+            }
+            taken
+        }
+    }
+
+    /// [`enter`](Self::enter), for who makes the level.
+    pub(super) fn deepen_waiting(&self, attempt: &mut Attempt) -> Result<(), GaveUp> {
         self.exclusive.acquire(attempt)?;
         self.depth.store(1, Ordering::Relaxed);
-        Ok(Level::new(self))
+        Ok(())
     }
 
     /// What names it in events.

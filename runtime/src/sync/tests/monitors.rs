@@ -266,3 +266,22 @@ fn a_monitor_that_is_entered_again_after_a_wait_can_close_a_cycle() {
         );
     }
 }
+
+#[test]
+fn a_thread_is_pinned_until_the_last_of_many_monitors_is_left_in_any_order() {
+    Stage::on_both(1, |stage| {
+        let thread = stage.spawn_on(0, || {
+            let monitors: Vec<_> = (0..7).map(|_| Monitor::new(())).collect();
+            for first in 0..monitors.len() {
+                let mut guards: Vec<_> = monitors.iter().map(Monitor::enter).collect();
+                guards.rotate_left(first);
+                while !guards.is_empty() {
+                    assert!(crate::pinned::is_pinned());
+                    drop(guards.remove(0));
+                }
+                assert!(!crate::pinned::is_pinned());
+            }
+        });
+        thread.join().expect("no panic");
+    });
+}
