@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::local::{Local, Place, Request};
 use super::pace::Pace;
-use super::patience::GRACE;
+use super::patience::LOOK_AGAIN;
 use super::{Carrier, Role, Status, Unstarted};
 use crate::continuation::{Continuation, Step, ThreadLabel, prefetch_value};
 use crate::current;
@@ -329,7 +329,7 @@ impl Local {
         }
         if !found() && left_to_others() {
             // Still searching: nobody need be woken for it.
-            let has_polled = self.sleep(Some(GRACE), || found() || self.shared.may_end());
+            let has_polled = self.sleep(Some(LOOK_AGAIN), || found() || self.shared.may_end());
             drop(search);
             self.poll_pays.set(!has_polled);
             self.get_up();
