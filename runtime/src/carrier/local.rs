@@ -266,9 +266,10 @@ impl Local {
         self.publish_deadline();
     }
 
-    /// Mounted thread: `waiter` times out at `deadline`, in nanoseconds of the runtime's clock.
-    pub(crate) fn set_timer(&self, deadline: u64, waiter: Waiter) -> Timer {
-        let timer = self.timers.borrow_mut().insert(deadline, waiter);
+    /// Mounted thread: `waiter`, which waits for `length` in all, times out at `deadline`, in nanoseconds of the runtime's
+    /// clock.
+    pub(crate) fn set_timer(&self, deadline: u64, length: u64, waiter: Waiter) -> Timer {
+        let timer = self.timers.borrow_mut().insert(deadline, length, waiter);
         self.publish_deadline();
         timer
     }
@@ -298,7 +299,8 @@ impl Local {
     ///
     /// Did it, and so collect readiness?
     pub(super) fn sleep(&self, most: Option<u64>, ready: impl Fn() -> bool) -> bool {
-        let next = self.timers.borrow().next();
+        let wake = self.timers.borrow().wake();
+        let next = wake.filter(|wake| wake.is_exact).map(|wake| wake.at);
         let has_news = || self.me.has_news() || ready();
         let spin_until = |due: u64, mut now: u64| {
             while now < due && !has_news() {
@@ -318,8 +320,9 @@ impl Local {
         }
         let begun = event::now().0;
         let early = next.map(|next| self.lateness.ask_for(next, begun));
-        let until_early = early.map(|early| early.saturating_sub(begun));
-        let limit = until_early.into_iter().chain(most).min();
+        let until = early.or(wake.map(|wake| wake.at));
+        let until = until.map(|until| until.saturating_sub(begun));
+        let limit = until.into_iter().chain(most).min();
         let limit = limit.map(Duration::from_nanos);
         let mut events = self.events.borrow_mut();
         self.me.driver.poll(self, limit, &mut events);

@@ -461,7 +461,9 @@ fn stop_virtual(carrier: &Local, epoch: u64, wait: &Wait, spell: &mut Spell, len
     let Some(allow) = waits else { return };
     let timer = wait.deadline.map(|deadline| {
         let record = current::record();
-        carrier.set_timer(after(deadline), Waiter { record, epoch })
+        let left = nanos(deadline.saturating_duration_since(Instant::now()));
+        let due = event::now().0.saturating_add(left);
+        carrier.set_timer(due, left, Waiter { record, epoch })
     });
     // What pins is asked where it is needed: it would take room on the stack of each thread that waits.
     if pin::is_pinned() {
@@ -472,12 +474,6 @@ fn stop_virtual(carrier: &Local, epoch: u64, wait: &Wait, spell: &mut Spell, len
     if let Some(timer) = timer {
         carrier.cancel_timer(timer);
     }
-}
-
-/// A deadline on the runtime's clock, in nanoseconds.
-fn after(deadline: Instant) -> u64 {
-    let left = deadline.saturating_duration_since(Instant::now());
-    event::now().0.saturating_add(nanos(left))
 }
 
 /// Nanoseconds of a duration, saturating (584 years are for ever).

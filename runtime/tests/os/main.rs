@@ -14,6 +14,7 @@ mod idle;
 mod lifetimes;
 mod processes;
 mod refused;
+mod signals;
 mod tcp;
 mod unix;
 mod waits;

@@ -1,14 +1,17 @@
 //! How waits for sockets end: by readiness, time-out, interrupt and shutdown, mounted or pinned.
 
 use std::io::{ErrorKind, Read, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use vt_runtime::event::{Event, Operation, PinReason, WaitOutcome};
 use vt_runtime::io::Interrupted;
 use vt_runtime::net::{Shutdown, TcpStream};
+use vt_runtime::sync::mpsc;
 use vt_runtime::{Runtime, pinned, thread};
 
-use super::{events, listener, on_both, pair, until_it_waits};
+use super::{echo, events, listener, on_both, pair, until_it_waits};
 
 /// Pins recorded so far.
 fn pins(runtime: &Runtime) -> Vec<vt_runtime::event::Pinned> {
@@ -124,6 +127,64 @@ fn a_connection_that_nobody_takes_times_out() {
             assert_eq!(error.kind(), ErrorKind::TimedOut);
             assert!(start.elapsed() >= Duration::from_millis(50));
         });
+    });
+}
+
+/// A carrier whose threads wake each other, so that it never runs out of ready ones, and one that is woken from outside all the
+/// time: both look at their descriptors, again and again.
+#[test]
+fn wakes_without_end_hide_no_readiness() {
+    on_both(1, |runtime| {
+        let (ours, mut other) = pair();
+        let serves = runtime.spawn(move || echo(ours));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (to_second, from_first) = mpsc::channel();
+        let (to_first, from_second) = mpsc::channel();
+        to_first.send(()).expect("the first listens");
+        let hand_over = |from: mpsc::Receiver<()>, to: mpsc::Sender<()>| {
+            let stop = Arc::clone(&stop);
+            runtime.spawn(move || {
+                while !stop.load(Ordering::Relaxed) && from.recv().is_ok() {
+                    // Whoever stops first leaves the other without a partner.
+                    let _ = to.send(());
+                }
+            })
+        };
+        let first = hand_over(from_second, to_second);
+        let second = hand_over(from_first, to_first);
+        let parked = {
+            let stop = Arc::clone(&stop);
+            runtime.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    thread::park();
+                }
+            })
+        };
+        let ask = |other: &mut std::net::TcpStream| {
+            for number in 0..100_u8 {
+                other.write_all(&[number]).expect("it is served");
+                let mut back = [0; 1];
+                other.read_exact(&mut back).expect("it answers");
+                assert_eq!(back, [number]);
+            }
+        };
+        // Woken by each other, then from outside as well.
+        ask(&mut other);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    parked.thread().unpark();
+                }
+            });
+            ask(&mut other);
+            stop.store(true, Ordering::Relaxed);
+        });
+        parked.thread().unpark();
+        for thread in [first, second, parked] {
+            thread.join().expect("no panic");
+        }
+        drop(other);
+        serves.join().expect("no panic");
     });
 }
 
