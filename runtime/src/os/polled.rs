@@ -16,7 +16,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::Location;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
@@ -125,12 +125,17 @@ pub(super) struct Polled<S: AsFd> {
     /// Empty only while it is being taken apart.
     inner: Option<S>,
     registration: Registration,
-    limits: Arc<Limits>,
+    /// Most sockets never have any, and are spared a look at further memory with each call.
+    limits: OnceLock<Arc<Limits>>,
 }
 
 impl<S: AsFd> Polled<S> {
     pub(super) fn new(inner: S) -> Self {
-        Self::sharing(inner, Arc::default())
+        Self {
+            inner: Some(inner),
+            registration: Registration::default(),
+            limits: OnceLock::new(),
+        }
     }
 
     /// A clone's descriptor: registered on its own, with the limits of the first.
@@ -138,7 +143,7 @@ impl<S: AsFd> Polled<S> {
         Self {
             inner: Some(inner),
             registration: Registration::default(),
-            limits,
+            limits: limits.into(),
         }
     }
 
@@ -150,7 +155,13 @@ impl<S: AsFd> Polled<S> {
     }
 
     pub(super) fn limits(&self) -> &Arc<Limits> {
-        &self.limits
+        self.limits.get_or_init(Arc::default)
+    }
+
+    fn is_nonblocking(&self) -> bool {
+        self.limits
+            .get()
+            .is_some_and(|limits| limits.is_nonblocking())
     }
 
     /// The descriptor, in no epoll any more.
@@ -178,7 +189,7 @@ impl<S: AsFd> Polled<S> {
             let drained = source
                 .as_ref()
                 .is_some_and(|source| source.is_drained(what.direction));
-            if last || !drained || self.limits.is_nonblocking() {
+            if last || !drained || self.is_nonblocking() {
                 match attempt(self.inner()) {
                     Ok(done) => {
                         if let (true, Some(source)) = (done.drained, &source) {
@@ -190,12 +201,15 @@ impl<S: AsFd> Polled<S> {
                         return Ok(done.value);
                     }
                     Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
-                    Err(error) if self.limits.is_nonblocking() || last => return Err(error),
+                    Err(error) if self.is_nonblocking() || last => return Err(error),
                     Err(_) => {}
                 }
             }
             let deadline = *deadline.get_or_insert_with(|| match what.deadline {
-                Deadline::ByLimits => self.limits.deadline(what.direction),
+                Deadline::ByLimits => {
+                    let limits = self.limits.get();
+                    limits.and_then(|limits| limits.deadline(what.direction))
+                }
                 Deadline::At(deadline) => deadline,
             });
             let ready = match &carrier {
