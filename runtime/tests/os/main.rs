@@ -14,7 +14,6 @@ mod idle;
 mod lifetimes;
 mod processes;
 mod refused;
-mod signals;
 mod tcp;
 mod unix;
 mod waits;

@@ -2,6 +2,7 @@
 //! between that does all of it. No hang, no lost byte.
 
 mod injected;
+mod signals;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use vt_runtime::net::{TcpListener, TcpStream};
 
-use super::{until, within_limit};
+use crate::{until, within_limit};
 
 /// How often the handler has run.
 static HANDLED: AtomicU32 = AtomicU32::new(0);
