@@ -2,9 +2,11 @@
 //!
 //! Parks that many threads (1,000,000 by default) on one carrier. On the other one a thread beats: it yields, spawns and
 //! joins, and reads the clock each time, while another OS thread asks for `threads()`, `thread_states()` and `metrics()` again and again.
-//! For each of these one line: how long it took, and the longest time between two beats, in all and without the time that
-//! the carrier was ready and waited for a core (the kernel's count of it), which no dump can help; the same without
-//! any dump before. The last line says which of the machine's cores others kept busy.
+//! For each of these one line: how long it took, and the longest time between two beats: in all; without the time that
+//! the carrier was ready and waited for a core (the kernel's count of it), which no dump can help; and of that the time
+//! it did not run either, which is how long a lock, in the kernel or here, kept it. A core that its hypervisor gives to
+//! somebody else counts as running, so the first line says what there is without any dump, over as long a time, and
+//! each line how many beats ran for over a millisecond. The last says which of the machine's cores others kept busy.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +20,8 @@ mod machine;
 
 /// Beats longer than this are looked at closely.
 const LONG: Duration = Duration::from_micros(100);
+/// What a dump may not make of one.
+const STOPPED: Duration = Duration::from_millis(1);
 
 fn main() {
     // Cargo adds flags of its own.
@@ -50,7 +54,7 @@ fn main() {
         );
     };
     show("nothing", &|| {
-        let end = Instant::now() + Duration::from_millis(500);
+        let end = Instant::now() + Duration::from_secs(2);
         while Instant::now() < end {
             std::hint::spin_loop();
         }
@@ -77,20 +81,26 @@ fn main() {
 struct Pulse {
     over: AtomicBool,
     beats: AtomicU64,
-    /// Nanoseconds: the longest beat, and the longest without waiting for a core.
+    /// Nanoseconds: the longest beat, the longest without waiting for a core, and the longest that neither ran nor
+    /// waited for one.
     longest: AtomicU64,
     longest_running: AtomicU64,
+    longest_kept: AtomicU64,
+    /// Beats of more than [`STOPPED`] without waiting for a core.
+    stopped: AtomicU64,
 }
 
 impl Pulse {
     fn beat(&self) {
         let mut last = Instant::now();
         let mut waited = waited_for_a_core();
+        let mut ran = has_run();
         while !self.over.load(Ordering::Relaxed) {
             thread::yield_now();
             let child = Builder::new().carrier(0).spawn(|| ());
             child.expect("spawned").join().expect("no panic");
             let took = last.elapsed();
+            let now_ran = has_run();
             // Now and then too, so that many short waits do not excuse a long beat.
             if took > LONG || self.beats.load(Ordering::Relaxed).is_multiple_of(256) {
                 let now_waited = waited_for_a_core();
@@ -99,14 +109,21 @@ impl Pulse {
                 self.longest.fetch_max(nanos(took), Ordering::Relaxed);
                 self.longest_running
                     .fetch_max(nanos(running), Ordering::Relaxed);
+                let kept = running.saturating_sub(now_ran.saturating_sub(ran));
+                self.longest_kept.fetch_max(nanos(kept), Ordering::Relaxed);
+                if running > STOPPED {
+                    self.stopped.fetch_add(1, Ordering::Relaxed);
+                }
             }
+            ran = now_ran;
             self.beats.fetch_add(1, Ordering::Relaxed);
             last = Instant::now();
         }
     }
 
     fn reset(&self) {
-        for figure in [&self.beats, &self.longest, &self.longest_running] {
+        let times = [&self.longest, &self.longest_running, &self.longest_kept];
+        for figure in times.into_iter().chain([&self.beats, &self.stopped]) {
             figure.store(0, Ordering::Relaxed);
         }
     }
@@ -114,16 +131,24 @@ impl Pulse {
     fn shown(&self) -> String {
         let time = |figure: &AtomicU64| Duration::from_nanos(figure.load(Ordering::Relaxed));
         format!(
-            "{} beats, the longest {:.1?}, {:.1?} without waiting for a core",
+            "{} beats, the longest {:.1?}, {:.1?} without waiting for a core, {:.1?} kept; {} over {STOPPED:?}",
             self.beats.load(Ordering::Relaxed),
             time(&self.longest),
-            time(&self.longest_running)
+            time(&self.longest_running),
+            time(&self.longest_kept),
+            self.stopped.load(Ordering::Relaxed)
         )
     }
 }
 
 fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// How long the calling OS thread has run so far.
+fn has_run() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("it only grows")
 }
 
 /// How long the calling OS thread was ready so far and had no core.
