@@ -319,3 +319,20 @@ fn a_panicking_destructor_of_a_result_hurts_nobody() {
         assert!(runtime.shutdown(LONG).is_complete());
     }
 }
+
+#[test]
+fn a_shutdown_ends_with_the_last_thread_however_long_it_might_take() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        for round in 0..400 {
+            let runtime = runtime(stacks, 2);
+            // All end at about the same time: a shutdown that looks before the last one is marked as ended, and not
+            // again, waits for ever.
+            for _ in 0..1 + round % 4 {
+                drop(runtime.spawn(thread::yield_now));
+            }
+            let report = runtime.shutdown(Duration::MAX);
+            assert!(report.is_complete(), "{stacks:?}: {report:?}");
+        }
+    }
+}

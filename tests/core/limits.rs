@@ -166,3 +166,27 @@ fn names_cannot_break_the_lines_of_a_report() {
     thread.thread().unpark();
     thread.join().expect("no panic");
 }
+
+#[test]
+fn a_stack_size_no_machine_has_is_an_error_of_the_spawn() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let runtime = Runtime::builder().stacks(stacks).carriers(1).build();
+        let runtime = runtime.expect("a carrier starts");
+        for size in [
+            1 << 40,
+            1 << 47,
+            usize::MAX / 2,
+            usize::MAX - 4096,
+            usize::MAX,
+        ] {
+            let refused = Builder::new().stack_size(size).spawn_in(&runtime, || ());
+            let refused = refused.map(drop).expect_err("no such stack");
+            assert!(
+                refused.to_string().contains("stack size asked for"),
+                "{stacks:?} {size}: {refused}"
+            );
+        }
+        runtime.spawn(|| ()).join().expect("the rest goes on");
+    }
+}

@@ -269,6 +269,7 @@ impl Local {
                 drop(tenants[place as usize].take());
                 self.shared.refused.lock().push(Arc::clone(&record));
                 record.set_ended();
+                self.shared.tell_of_end();
             }
         }
     }
@@ -282,6 +283,7 @@ impl Local {
         self.me.live.fetch_sub(1, Ordering::Relaxed);
         self.shared.forget(&record);
         record.set_ended();
+        self.shared.tell_of_end();
         park::let_go(record);
         if self.me.role == Role::Dedicated {
             self.me.release();

@@ -151,9 +151,10 @@ impl StackPool {
     /// Admits one more thread, and sets its address range aside.
     pub(crate) fn reserve(self: &Arc<Self>, stack_size: usize) -> Result<Reservation, StackError> {
         let places = self.places;
+        // Also where classes are not used: the portable backend's arithmetic wraps at sizes no machine has.
+        let class = Class::for_stack(stack_size).ok_or_else(too_large)?;
         let place = match self.kind {
             Stacks::Dense => {
-                let class = Class::for_stack(stack_size).ok_or_else(too_large)?;
                 let slot = Some(places.take_stack(class)?);
                 let mut stack = DenseStack { slot, places };
                 // One that takes a mapping may be refused, which must be known before the thread is admitted.

@@ -410,13 +410,18 @@ impl Shared {
     /// The thread has ended and its stack is free.
     pub(crate) fn forget(&self, record: &Record) {
         self.registry.remove(record);
+        if self.may_end() {
+            self.wake_all();
+        }
+    }
+
+    /// Tells a shutdown to look again. To be called after a record was marked as ended: one that is woken before
+    /// would look too early, and not again.
+    pub(crate) fn tell_of_end(&self) {
         if self.is_stopping() {
             for waiter in std::mem::take(&mut *self.watching_ends.lock()) {
                 waiter.wake();
             }
-        }
-        if self.may_end() {
-            self.wake_all();
         }
     }
 

@@ -13,6 +13,8 @@ use crate::thread::{Dump, ThreadInfo, ThreadState};
 
 /// How long cancelled threads may take to unwind, as a share of the caller's limit and at least this.
 const LEAST_UNWINDING: Duration = Duration::from_millis(50);
+/// How long the subscribers may take for the last events, as with `Runtime::flush_events`.
+const MOST_FLUSHING: Duration = Duration::from_secs(5);
 
 /// How each thread that was live when the shutdown began has ended, or why it has not.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +42,8 @@ impl ShutdownReport {
 
 pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport {
     let own = current::id();
+    // Before the records are read: a thread found there takes itself out later, and so sees that somebody waits.
+    shared.stop();
     let records: Vec<_> = shared
         .records()
         .into_iter()
@@ -48,9 +52,8 @@ pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport
     // Taken now: a thread's name and carrier are gone with its record.
     let mut dump = Dump::new();
     let infos: Vec<_> = records.iter().map(|record| dump.entry(record)).collect();
-    shared.stop();
-    let start = Instant::now();
-    if !wait_for_ends(shared, &records, start + limit) {
+    // A limit past what the clock can say is none.
+    if !wait_for_ends(shared, &records, Instant::now().checked_add(limit)) {
         // Those that have not begun first: another's end is not to let them begin.
         let (begun, unstarted): (Vec<_>, Vec<_>) = records
             .iter()
@@ -62,10 +65,10 @@ pub(super) fn shut_down(shared: &Arc<Shared>, limit: Duration) -> ShutdownReport
         wait_for_ends(
             shared,
             &records,
-            Instant::now() + (limit / 2).max(LEAST_UNWINDING),
+            Instant::now().checked_add((limit / 2).max(LEAST_UNWINDING)),
         );
     }
-    shared.flush_events(LEAST_UNWINDING.max(limit / 10));
+    shared.flush_events((limit / 10).clamp(LEAST_UNWINDING, MOST_FLUSHING));
     let mut report = ShutdownReport::default();
     for (record, info) in records.iter().zip(infos) {
         sort_in(shared, record, info, &mut report);
@@ -105,18 +108,18 @@ fn sort_in(shared: &Shared, record: &Arc<Record>, before: ThreadInfo, report: &m
 }
 
 /// Waits until all have ended; false at the deadline.
-fn wait_for_ends(shared: &Shared, records: &[Arc<Record>], deadline: Instant) -> bool {
+fn wait_for_ends(shared: &Shared, records: &[Arc<Record>], deadline: Option<Instant>) -> bool {
     loop {
         let waiter = park::prepare_lending();
         shared.watching_ends.lock().push(waiter.clone());
         if records.iter().all(|record| record.has_ended()) {
             return true;
         }
-        if Instant::now() >= deadline {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return false;
         }
         let mut wait = Wait::new(Operation::Join, Location::caller());
-        wait.deadline = Some(deadline);
+        wait.deadline = deadline;
         park::wait_lending(waiter, &wait);
     }
 }
