@@ -5,6 +5,7 @@
 //! are lent only to closures that do not unmount: a neighbour's mount may come between any two calls.
 
 use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,8 +16,11 @@ use crate::runtime::Shared;
 thread_local! {
     /// Id of the mounted virtual thread, 0 on a plain OS thread and on a carrier between two mounts.
     static ID: Cell<u64> = const { Cell::new(0) };
-    static MOUNTED: RefCell<Option<Arc<Record>>> = const { RefCell::new(None) };
-    static CARRIER: RefCell<Option<Rc<Local>>> = const { RefCell::new(None) };
+    /// Empty whenever the OS thread ends, as the next; so neither needs a destructor, whose state each access would look at.
+    static MOUNTED: RefCell<ManuallyDrop<Option<Arc<Record>>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
+    static CARRIER: RefCell<ManuallyDrop<Option<Rc<Local>>>> =
+        const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
 /// Id of the mounted virtual thread, 0 elsewhere. Inlined: each lock asks for it, and whoever asks is mounted with the same
@@ -27,37 +31,33 @@ pub(crate) fn id() -> u64 {
 }
 
 /// Record of the calling thread, virtual or not.
-#[inline(never)]
+#[inline]
 pub(crate) fn record() -> Arc<Record> {
     virtual_record().unwrap_or_else(crate::park::of_os_thread)
 }
 
 /// Lends the record of the calling thread, virtual or not, to `f`, which must not wait.
-#[inline]
+#[inline(always)]
 pub(crate) fn with_record<R>(f: impl Fn(&Arc<Record>) -> R) -> R {
     with_virtual(&f).unwrap_or_else(|| f(&crate::park::of_os_thread()))
 }
 
 /// Lends the record of the mounted virtual thread to `f`, which must not wait.
-#[inline(never)]
+#[inline(always)]
 pub(crate) fn with_virtual<R>(f: impl FnOnce(&Arc<Record>) -> R) -> Option<R> {
     if ID.get() == 0 {
         return None;
     }
-    let lend = |mounted: &RefCell<Option<Arc<Record>>>| mounted.borrow().as_ref().map(f);
-    MOUNTED.try_with(lend).ok().flatten()
+    MOUNTED.with(|mounted| mounted.borrow().as_ref().map(f))
 }
 
 /// Record of the mounted virtual thread.
-#[inline(never)]
+#[inline]
 pub(crate) fn virtual_record() -> Option<Arc<Record>> {
     if ID.get() == 0 {
         return None;
     }
-    MOUNTED
-        .try_with(|mounted| mounted.borrow().clone())
-        .ok()
-        .flatten()
+    MOUNTED.with(|mounted| (**mounted.borrow()).clone())
 }
 
 /// Is the calling thread a virtual one that shutdown unwinds?
@@ -67,7 +67,7 @@ pub(crate) fn is_being_cancelled() -> bool {
 
 /// The carrier that the calling virtual thread is mounted on; `None` on a plain OS thread and in the
 /// carrier's own code.
-#[inline(never)]
+#[inline]
 pub(crate) fn carrier() -> Option<Rc<Local>> {
     if ID.get() == 0 {
         return None;
@@ -76,18 +76,15 @@ pub(crate) fn carrier() -> Option<Rc<Local>> {
 }
 
 /// The carrier whose OS thread this is, whether or not a virtual thread is mounted.
-#[inline(never)]
+#[inline]
 pub(crate) fn carrier_of_os_thread() -> Option<Rc<Local>> {
-    CARRIER
-        .try_with(|carrier| carrier.borrow().clone())
-        .ok()
-        .flatten()
+    CARRIER.with(|carrier| (**carrier.borrow()).clone())
 }
 
 /// Does nobody but the calling virtual thread need its carrier, and can another one take what is spawned?
-#[inline(never)]
+#[inline]
 pub(crate) fn is_alone() -> bool {
-    let is_alone = |carrier: &RefCell<Option<Rc<Local>>>| {
+    let is_alone = |carrier: &RefCell<ManuallyDrop<Option<Rc<Local>>>>| {
         carrier
             .borrow()
             .as_ref()
@@ -99,6 +96,16 @@ pub(crate) fn is_alone() -> bool {
 /// The carrier whose OS thread this is, if it belongs to that runtime.
 pub(crate) fn carrier_in(runtime: &Shared) -> Option<Rc<Local>> {
     carrier_of_os_thread().filter(|local| std::ptr::eq(&raw const **local.shared(), runtime))
+}
+
+/// Lends the carrier whose OS thread this is to `f`, which must not wait, if it belongs to that runtime.
+#[inline]
+pub(crate) fn with_carrier_in<R>(runtime: &Shared, f: impl FnOnce(&Local) -> R) -> Option<R> {
+    CARRIER.with(|carrier| {
+        let carrier = carrier.borrow();
+        let local = carrier.as_deref()?;
+        std::ptr::eq(&raw const **local.shared(), runtime).then(|| f(local))
+    })
 }
 
 /// Runs `f` as if no virtual thread were mounted: what it waits for blocks the OS thread.
@@ -115,13 +122,14 @@ pub(crate) fn as_os_thread<T>(f: impl FnOnce() -> T) -> T {
 
 /// Carrier: makes this OS thread one.
 pub(crate) fn become_carrier(local: Option<Rc<Local>>) {
-    CARRIER.with(|carrier| *carrier.borrow_mut() = local);
+    let before = CARRIER.with(|carrier| std::mem::replace(&mut **carrier.borrow_mut(), local));
+    drop(before);
 }
 
 /// Carrier: `record` runs here from now on.
 pub(crate) fn mount(record: Arc<Record>) {
     ID.set(record.id);
-    MOUNTED.with(|mounted| *mounted.borrow_mut() = Some(record));
+    MOUNTED.with(|mounted| **mounted.borrow_mut() = Some(record));
 }
 
 /// Carrier: nobody runs here; gives the record back.

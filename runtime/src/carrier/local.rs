@@ -142,7 +142,7 @@ impl Local {
     }
 
     /// Mounted thread: unmounts until its wait `epoch` ends.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn park(&self, epoch: u64, allow: Allow, operation: Operation) {
         if self.hub().wants_parks() {
             self.park_recorded(epoch, allow, operation);
@@ -215,7 +215,7 @@ impl Local {
         self.left_at.set(0);
     }
 
-    #[inline]
+    #[inline(always)]
     fn leave(&self, request: Request) {
         self.request.set(request);
         continuation::suspend();

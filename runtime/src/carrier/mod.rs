@@ -28,6 +28,7 @@ use owed::Owed;
 
 pub(crate) use driver::{Direction, Registration};
 pub(crate) use local::{Local, Stranded};
+pub(crate) use timers::Timer;
 
 use crate::continuation::Reservation;
 use crate::event::Timestamp;

@@ -94,6 +94,7 @@ impl Waiter {
     }
 
     /// [`wake`](Self::wake) by the carrier that the thread lives on, which need not be looked for then.
+    #[inline]
     pub(crate) fn wake_at_home(&self, home: &Local) {
         self.record.end_at_home(self.epoch, End::Done, home);
     }
@@ -105,16 +106,20 @@ impl Waiter {
 
     /// [`wake`](Self::wake) if the thread lives on the calling thread's carrier; false if it does not. All it takes is a
     /// place in the run queue, and the thread cannot go on before the caller leaves: fit for being called under a lock.
+    #[inline]
     pub(crate) fn wake_neighbour(&self) -> bool {
         let Some(part) = self.record.as_virtual() else {
             return false;
         };
         let home = self.record.home();
-        let local = current::carrier_in(&part.runtime).filter(|local| home == Some(local.id()));
-        if let Some(local) = &local {
-            self.wake_at_home(local);
-        }
-        local.is_some()
+        let wake = |local: &Local| {
+            let lives_here = home == Some(local.id());
+            if lives_here {
+                self.wake_at_home(local);
+            }
+            lives_here
+        };
+        current::with_carrier_in(&part.runtime, wake).unwrap_or(false)
     }
 
     /// [`wake`](Self::wake) for a wake-one: a token that `queue` gets back if the thread cannot accept it soon.
@@ -253,6 +258,7 @@ pub(crate) fn prepare_alone() -> Epoch {
 }
 
 /// [`prepare`], where a waiter of an earlier wait may be at hand: one of the same thread is used again.
+#[inline]
 pub(crate) fn prepare_in(slot: &mut Option<Waiter>) -> Epoch {
     let allow = may_be_cancelled();
     let again = current::with_virtual(|record| {
@@ -336,6 +342,7 @@ fn whole(epoch: Epoch, wait: &Wait, lends: bool, carrier: Option<&Local>) -> Wai
 
 /// Waits once within an operation that may take several waits. The caller reports `spell` at the operation's end
 /// and, after `Cancelled`, calls [`raise_cancel`].
+#[inline(always)]
 pub(crate) fn wait_in(epoch: impl Into<Epoch>, wait: &Wait, spell: &mut Spell, lends: bool) -> End {
     stop(
         epoch.into(),
@@ -388,7 +395,9 @@ pub(crate) fn raise_deadlock() -> ! {
 /// Lets all other ready threads of the carrier run first. The caller is not pinned.
 #[inline]
 pub(crate) fn give_way(carrier: &Local) {
-    spans::out_of(|| carrier.yield_now());
+    let left = spans::leave();
+    carrier.yield_now();
+    spans::enter_again(left);
 }
 
 /// The way of the calling virtual thread to the back of its carrier's run queue; `None` if it is pinned, or
@@ -405,6 +414,7 @@ pub(crate) fn way_to_the_back() -> Option<Way> {
 pub(crate) struct Cancelled;
 
 /// Says what is waited for, and since when: to a few milliseconds, which a dump can do without and a switch cannot.
+#[inline(always)]
 fn announce(record: &Record, epoch: u64, wait: &Wait, lends: bool, frame: (usize, usize)) {
     record.announce(&Waiting {
         operation: wait.operation,
@@ -428,6 +438,7 @@ fn allowed(record: &Record, wait: &Wait) -> Allow {
     record.word.allows().and(also)
 }
 
+#[inline(never)]
 fn stop_os(record: &Arc<Record>, epoch: u64, wait: &Wait, lends: bool) {
     announce(record, epoch, wait, lends, (0, 0));
     let Kind::Os(parker) = &record.kind else {
@@ -459,21 +470,29 @@ fn stop_virtual(carrier: &Local, epoch: u64, wait: &Wait, spell: &mut Spell, len
         record.word.ended().is_none().then_some(allow)
     });
     let Some(allow) = waits else { return };
-    let timer = wait.deadline.map(|deadline| {
-        let record = current::record();
-        let left = nanos(deadline.saturating_duration_since(Instant::now()));
-        let due = event::now().0.saturating_add(left);
-        carrier.set_timer(due, left, Waiter { record, epoch })
-    });
+    let timer = wait
+        .deadline
+        .map(|deadline| set_timer(carrier, epoch, deadline));
     // What pins is asked where it is needed: it would take room on the stack of each thread that waits.
     if pin::is_pinned() {
         pinned::hold(carrier, &current::record(), (epoch, allow), spell);
     } else {
-        spans::out_of(|| carrier.park(epoch, allow, wait.operation));
+        // No closure, which would be a function of its own: see above.
+        let left = spans::leave();
+        carrier.park(epoch, allow, wait.operation);
+        spans::enter_again(left);
     }
     if let Some(timer) = timer {
         carrier.cancel_timer(timer);
     }
+}
+
+#[inline(never)]
+fn set_timer(carrier: &Local, epoch: u64, deadline: Instant) -> crate::carrier::Timer {
+    let record = current::record();
+    let left = nanos(deadline.saturating_duration_since(Instant::now()));
+    let due = event::now().0.saturating_add(left);
+    carrier.set_timer(due, left, Waiter { record, epoch })
 }
 
 /// Nanoseconds of a duration, saturating (584 years are for ever).

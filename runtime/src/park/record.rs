@@ -214,6 +214,7 @@ impl Record {
 
     /// [`end`](Self::end) by the carrier that the virtual thread lives on. If the thread has kept that carrier, pinned, it
     /// is the thread's own wait that collects this end, and looks at the word next.
+    #[inline]
     pub(crate) fn end_at_home(&self, epoch: u64, end: End, home: &Local) {
         debug_assert_eq!(self.home(), Some(home.id()));
         match self.word.end(epoch, end) {

@@ -12,15 +12,27 @@ use crate::current;
 /// More spans than this are left entered: a stack that deep is a leak of entered spans.
 const MOST: usize = 64;
 
-/// Runs `park` outside the spans that the calling thread has entered.
-#[inline]
-pub(super) fn out_of(park: impl FnOnce()) {
+/// Spans that were left.
+pub(super) type Left = Option<(Dispatch, Vec<span::Id>)>;
+
+/// Leaves the spans that the calling thread has entered, before it unmounts.
+#[inline(always)]
+pub(super) fn leave() -> Left {
     // Without a subscriber there are no spans, and a switch is quicker than the look for them.
-    let left = if may_be_entered() { leave_all() } else { None };
-    park();
-    if let Some((dispatch, left)) = left {
-        current::as_os_thread(|| left.iter().rev().for_each(|id| dispatch.enter(id)));
+    if may_be_entered() { leave_all() } else { None }
+}
+
+/// Enters them again.
+#[inline(always)]
+pub(super) fn enter_again(left: Left) {
+    if let Some(left) = left {
+        enter_all(left);
     }
+}
+
+#[cold]
+fn enter_all((dispatch, left): (Dispatch, Vec<span::Id>)) {
+    current::as_os_thread(|| left.iter().rev().for_each(|id| dispatch.enter(id)));
 }
 
 /// Could the calling thread have entered spans?
@@ -30,12 +42,13 @@ pub(super) fn may_be_entered() -> bool {
 }
 
 /// Leaves the entered spans; `None` if there are none.
-fn leave_all() -> Option<(Dispatch, Vec<span::Id>)> {
+#[cold]
+fn leave_all() -> Left {
     // A subscriber that waits in turn must not take the wait that is under way for its own.
-    current::as_os_thread(|| dispatcher::get_default(leave))
+    current::as_os_thread(|| dispatcher::get_default(leave_in))
 }
 
-fn leave(dispatch: &Dispatch) -> Option<(Dispatch, Vec<span::Id>)> {
+fn leave_in(dispatch: &Dispatch) -> Left {
     let mut left = Vec::new();
     while left.len() < MOST {
         let current = dispatch.current_span();

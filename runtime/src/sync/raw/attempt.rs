@@ -104,12 +104,14 @@ impl Attempt {
     }
 
     /// [`prepare`](Self::prepare), where a waiter of an earlier wait may be at hand. Not after [`persist`](Self::persist).
+    #[inline]
     pub(crate) fn prepare_in(&self, slot: &mut Option<Waiter>) -> Epoch {
         debug_assert!(!self.persists, "such a wait allows a cancel");
         park::prepare_in(slot)
     }
 
     /// Waits once. `owner` is the thread that has what is waited for, 0 if none or unknown. A cancel unwinds.
+    #[inline(always)]
     pub(crate) fn wait(&mut self, epoch: impl Into<Epoch>, owner: u64) -> Result<(), GaveUp> {
         if owner != 0 {
             self.wait.owner = owner;
@@ -130,6 +132,7 @@ impl Attempt {
     }
 
     /// Waits once. After `Cancelled` the caller puts its things in order and calls [`park::raise_cancel`].
+    #[inline(always)]
     pub(crate) fn wait_to_end(&mut self, epoch: impl Into<Epoch>) -> End {
         park::wait_in(epoch, &self.wait, &mut self.spell, self.persists)
     }

@@ -280,7 +280,9 @@ impl<T> Channel<T> {
     }
 
     /// Receives, waiting as `how` says.
-    #[inline]
+    ///
+    /// The switch to another thread stands in the caller's own code: each return after it would be predicted wrongly.
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn recv(&self, how: impl FnOnce(Attempt) -> Attempt) -> Result<T, NotReceived> {
         match self.try_recv() {
@@ -290,6 +292,7 @@ impl<T> Channel<T> {
         }
     }
 
+    #[inline(always)]
     fn recv_waiting(&self, mut attempt: Attempt) -> Result<T, NotReceived> {
         loop {
             let ended = match self.hand.begin(&attempt) {
@@ -316,6 +319,7 @@ impl<T> Channel<T> {
     }
 
     /// Takes the next message of the queue and tells who waited for that.
+    #[inline(never)]
     fn take_from_queue(&self) -> Result<T, TryRecvError> {
         let mut state = self.state.lock();
         let message = state.messages.pop_front();

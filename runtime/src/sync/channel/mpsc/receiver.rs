@@ -34,6 +34,7 @@ impl<T> Receiver<T> {
     /// # Errors
     ///
     /// [`RecvError`] if no message is left and no sender.
+    #[inline(always)]
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.channel.recv(|attempt| attempt).map_err(|_| RecvError)
