@@ -18,7 +18,7 @@ pub use read::{
 };
 pub use recorder::{
     Builder, DumpError, FlightRecorder, InstallError, Settings, SettingsError, Stats, Trigger,
-    parse_span,
+    parse_span, parse_throttle,
 };
 pub use rename::{Renamed, numbered_address, rename};
 pub use symbol::{Function, InFile, InProcess, Symbolizer, build_id_of};

@@ -38,6 +38,9 @@ fn a_client_of_the_same_user_gets_facts_dumps_and_another_threshold() {
         assert!(status.contains("settings test\n"), "{status}");
         assert_eq!(pins(&process.dump(None).expect("it answers")).len(), 1);
         process.set_pin_threshold("5ms").expect("it answers");
+        process.set_throttle("200/s").expect("it answers");
+        assert_eq!(recorder.settings().throttle, Some(200));
+        process.set_throttle("fast").expect_err("it is no throttle");
         assert_eq!(runtime.pin_threshold(), Duration::from_millis(5));
         let refused = process
             .set_pin_threshold("soon")

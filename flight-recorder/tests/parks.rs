@@ -88,3 +88,59 @@ fn a_park_lasts_until_its_thread_runs_again() {
         }
     });
 }
+
+#[test]
+fn a_throttle_leaves_out_parks_and_starts_and_says_how_many() {
+    within(LIMIT, || {
+        let runtime = Runtime::builder().carriers(1).max_carriers(1).build();
+        let runtime = runtime.expect("a runtime of one carrier");
+        let mut settings = Settings::test();
+        settings.throttle = Some(0);
+        let builder = FlightRecorder::builder().runtime(&runtime);
+        let installed = builder.settings(settings.clone()).install();
+        let (_layer, recorder) = installed.expect("it starts");
+        let park = || {
+            runtime.run(|| {
+                let threads: Vec<_> = (0..100)
+                    .map(|_| thread::spawn(|| thread::sleep(Duration::from_nanos(1))))
+                    .collect();
+                threads
+                    .into_iter()
+                    .for_each(|thread| thread.join().expect("no panic"));
+            });
+        };
+        // Parks, starts and ends; settings and losses.
+        let counted = || {
+            let bytes = recorder.dump_to(Vec::new(), None);
+            let (mut seen, mut set, mut left_out) = ([0_u64; 3], Vec::new(), [0; 2]);
+            each(&bytes.expect("a vector takes every byte"), |event| {
+                let text = |name| event.text(name).unwrap_or_default();
+                match event.name() {
+                    "jdk.ThreadPark" => seen[0] += 1,
+                    "jdk.VirtualThreadStart" => seen[1] += 1,
+                    "jdk.VirtualThreadEnd" => seen[2] += 1,
+                    "jdk.ActiveSetting" if text("name") == "throttle" => set.push(text("value")),
+                    "vt.EventsDropped" if text("place") == "throttle" => {
+                        let class = usize::from(text("class") == "lifetimes");
+                        left_out[class] += event.integer("count").unwrap_or(0);
+                    }
+                    _ => {}
+                }
+            });
+            (seen, set, left_out)
+        };
+        park();
+        let (seen, set, left_out) = counted();
+        assert_eq!((seen, set), ([0; 3], vec!["0/s".to_owned(); 3]));
+        // A thread each for the sleepers and for `run`, with a start and an end.
+        assert!(left_out[0] >= 100 && left_out[1] == 202, "{left_out:?}");
+        settings.throttle = None;
+        recorder.set(settings);
+        park();
+        let (seen, set, same) = counted();
+        assert_eq!(set, ["off", "off", "off"]);
+        assert!(seen[0] >= 100, "{seen:?}");
+        assert_eq!(seen[1..], [101, 101]);
+        assert_eq!(same[1], left_out[1]);
+    });
+}

@@ -284,6 +284,9 @@ pub(crate) struct Set {
     #[arg(long)]
     pub(crate) pid: u32,
     /// Pins are recorded from this duration, such as 5ms
-    #[arg(long, value_name = "SPAN")]
-    pub(crate) threshold: String,
+    #[arg(long, value_name = "SPAN", required_unless_present = "throttle")]
+    pub(crate) threshold: Option<String>,
+    /// Parks and starts kept in a second at most, such as 200/s, or off
+    #[arg(long, value_name = "RATE")]
+    pub(crate) throttle: Option<String>,
 }

@@ -46,6 +46,22 @@ pub(crate) struct Seen {
     pub(crate) damages: u64,
     /// Records that the recorder says were lost.
     pub(crate) lost: u64,
+    /// Parks, starts and ends that it left out on purpose.
+    pub(crate) throttled: u64,
+}
+
+impl Seen {
+    /// Counts what an event says is not there.
+    pub(crate) fn count(&mut self, event: &Event<'_>) {
+        if event.name() == "vt.EventsDropped" {
+            let count = event.integer("count").unwrap_or(0).unsigned_abs();
+            if event.text("place").as_deref() == Some("throttle") {
+                self.throttled += count;
+            } else {
+                self.lost += count;
+            }
+        }
+    }
 }
 
 /// Visits every event of the files, in file order; damage goes to standard error.
@@ -59,9 +75,7 @@ pub(crate) fn events(
             let Some(event) = event else {
                 return Ok(());
             };
-            if event.name() == "vt.EventsDropped" {
-                seen.lost += event.integer("count").unwrap_or(0).unsigned_abs();
-            }
+            seen.count(&event);
             visit(&event)?;
         }
     })

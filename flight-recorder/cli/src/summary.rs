@@ -39,9 +39,7 @@ pub(crate) fn run(arguments: &Summary, out: &mut impl Write) -> Result<(), Failu
         // By number while the chunk lasts: a file may hold millions of events.
         let mut counts: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         while let Some(event) = chunk.next_event().map_err(Broke)? {
-            if event.name() == "vt.EventsDropped" {
-                seen.lost += event.integer("count").unwrap_or(0).unsigned_abs();
-            }
+            seen.count(&event);
             let of = counts.entry(event.of().id).or_default();
             *of = (of.0 + 1, of.1 + event.size());
         }
@@ -85,6 +83,7 @@ pub(crate) fn run(arguments: &Summary, out: &mut impl Write) -> Result<(), Failu
             "start_ns": start,
             "duration_ns": length,
             "lost": seen.lost,
+            "throttled": seen.throttled,
             "damaged": seen.damages,
             "types": table.json(),
         });
@@ -106,6 +105,14 @@ pub(crate) fn run(arguments: &Summary, out: &mut impl Write) -> Result<(), Failu
         text::span(length)
     )?;
     writeln!(out, "{} {}", text::heading("    Lost: "), lost(seen.lost))?;
+    if seen.throttled > 0 {
+        writeln!(
+            out,
+            "{} {} parks, starts and ends left out (see `vt-flight view losses`)",
+            text::heading("Throttle:"),
+            seen.throttled
+        )?;
+    }
     writeln!(out)?;
     table.write(out)?;
     Ok(())

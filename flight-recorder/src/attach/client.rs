@@ -152,6 +152,14 @@ impl Process {
         self.ask(&format!("set {span}")).map(drop)
     }
 
+    /// Changes how many parks and starts are kept in a second: such as `200/s`, or `off`.
+    ///
+    /// # Errors
+    /// The process does not answer, or the text is none.
+    pub fn set_throttle(&self, throttle: &str) -> Result<(), AttachError> {
+        self.ask(&format!("set throttle {throttle}")).map(drop)
+    }
+
     /// A recording of now, not older than `last`, given as `60s`.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use super::{HELLO, MAX_REQUEST, own_folder, uid};
-use crate::recorder::{FlightRecorder, InstallError, Shared, parse_span};
+use crate::recorder::{FlightRecorder, InstallError, Shared, parse_span, parse_throttle};
 
 /// A request must be there by then.
 const REQUEST_LIMIT: Duration = Duration::from_secs(5);
@@ -188,7 +188,10 @@ fn reply(recorder: &FlightRecorder, request: &str) -> Result<Vec<u8>, String> {
         "metrics" => Ok(recorder.metrics().into_bytes()),
         "set" => {
             let mut settings = recorder.settings();
-            settings.pin_threshold = Some(parse_span(argument)?);
+            match argument.strip_prefix("throttle ") {
+                Some(throttle) => settings.throttle = parse_throttle(throttle)?,
+                None => settings.pin_threshold = Some(parse_span(argument)?),
+            }
             recorder.set(settings);
             Ok(Vec::new())
         }

@@ -68,7 +68,7 @@ pub(super) struct Contents {
     pub(super) holders: Vec<HolderRow>,
     pub(super) lost: Vec<Lost>,
     pub(super) about: About,
-    pub(super) carriers: Vec<(u64, u64)>,
+    pub(super) carriers: Vec<(usize, u32)>,
 }
 
 impl Contents {
@@ -119,7 +119,11 @@ impl Contents {
         let end = self.anchor.at;
         let mut done = 0;
         let mut writer = Writer::new(Vec::new(), symbolizer)
-            .carrier_threads(self.carriers.iter().copied())
+            .carrier_threads(
+                self.carriers
+                    .iter()
+                    .map(|(number, id)| (*number as u64, (*id).into())),
+            )
             .spans(Spans::of(self.program().chain(&self.open_spans)));
         let first_from = |number| self.records.from(number).map(begin).min();
         let mut first = first_from(0).unwrap_or(end);

@@ -6,7 +6,7 @@ use vt_runtime::event::{Event, EventClass, Reader, Recorded, Timestamp, clock};
 
 use super::environment;
 use super::intake::Intake;
-use super::settings::Settings;
+use super::settings::{Settings, throttle_text};
 use super::sites::Sites;
 use super::trigger::{Trigger, Triggers};
 use crate::store::{CLASS_NAMES, CLASSES, Record, Records, Store};
@@ -20,6 +20,12 @@ pub(super) struct Lost {
     pub(super) place: &'static str,
 }
 
+/// The place of what was never recorded, because enough was.
+const THROTTLE: &str = "throttle";
+
+/// The classes that come in floods.
+const COMMON: [EventClass; 2] = [EventClass::Parks, EventClass::Lifetimes];
+
 /// What a recorder has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -32,6 +38,8 @@ pub struct Stats {
     pub recorded: u64,
     /// Records lost before the recorder came to them, by class.
     pub lost: Vec<(&'static str, u64)>,
+    /// Parks, starts and ends that the throttle left out, by class.
+    pub throttled: Vec<(&'static str, u64)>,
     /// Records given up for newer ones, by class.
     pub evicted: Vec<(&'static str, u64)>,
     /// Spare carriers started for blocked ones.
@@ -94,6 +102,7 @@ impl Engine {
         classes.extend(settings.parks.then_some(EventClass::Parks));
         classes.extend(settings.lifetimes.then_some(EventClass::Lifetimes));
         self.reader.want(&classes);
+        self.reader.throttle(settings.throttle);
         self.settings = settings;
     }
 
@@ -168,8 +177,14 @@ impl Engine {
             count: intake.lost(),
             place: "intake",
         };
+        let throttled = COMMON.iter().map(|class| Lost {
+            class: class.as_str(),
+            count: self.reader.throttled_in(*class),
+            place: THROTTLE,
+        });
         rings
             .chain([program])
+            .chain(throttled)
             .filter(|lost| lost.count > 0)
             .collect()
     }
@@ -182,15 +197,19 @@ impl Engine {
                 .filter(|(_, count)| *count > 0)
                 .collect()
         };
+        let lost = self.lost(intake);
+        let told = |throttled: bool| {
+            let lost = lost.iter();
+            lost.filter(|lost| (lost.place == THROTTLE) == throttled)
+                .map(|lost| (lost.class, lost.count))
+                .collect()
+        };
         Stats {
             records: self.store.len(),
             bytes: self.store.size() as u64,
             recorded: self.recorded,
-            lost: self
-                .lost(intake)
-                .iter()
-                .map(|lost| (lost.class, lost.count))
-                .collect(),
+            lost: told(false),
+            throttled: told(true),
             evicted: named(self.store.evicted()),
             compensations: self.compensations[0],
             compensations_refused: self.compensations[1],
@@ -226,6 +245,14 @@ impl Engine {
                 kept(self.settings.lifetimes),
             ),
         ];
+        for name in [
+            "jdk.ThreadPark",
+            "jdk.VirtualThreadStart",
+            "jdk.VirtualThreadEnd",
+        ] {
+            let throttle = throttle_text(self.settings.throttle);
+            settings.push((name, "throttle".to_owned(), throttle));
+        }
         let level = self.settings.program.map_or("OFF", |level| level.as_str());
         settings.push(("vt.Event", "level".to_owned(), level.to_owned()));
         if let Some(step) = stepped(&self.started, &clock::Anchor::take()) {

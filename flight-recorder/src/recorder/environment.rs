@@ -38,24 +38,3 @@ fn cpu() -> Option<String> {
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim().to_owned())
 }
-
-/// The operating system's thread ids of carriers, found by their names, `NAME-N`; a carrier whose
-/// name is not unique in the process is left out.
-pub(super) fn carrier_threads() -> Vec<(u64, u64)> {
-    let mut found: Vec<(u64, u64)> = Vec::new();
-    let Ok(tasks) = fs::read_dir("/proc/self/task") else {
-        return found;
-    };
-    for task in tasks.flatten() {
-        let id = task.file_name().to_string_lossy().parse();
-        let name = fs::read_to_string(task.path().join("comm")).unwrap_or_default();
-        let number = name.trim().strip_prefix("vt-carrier-").map(str::parse);
-        if let (Ok(id), Some(Ok(number))) = (id, number) {
-            found.push((number, id));
-        }
-    }
-    found.sort_unstable();
-    let all = found.clone();
-    found.retain(|(number, _)| all.iter().filter(|(other, _)| other == number).count() == 1);
-    found
-}

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use super::settings::throttle_text;
 use super::{FlightRecorder, Shared, environment};
 
 impl FlightRecorder {
@@ -51,6 +52,7 @@ impl FlightRecorder {
             ("version", env!("CARGO_PKG_VERSION").to_owned()),
             ("settings", settings.name),
             ("pin_threshold", format!("{threshold:?}")),
+            ("throttle", throttle_text(settings.throttle)),
             ("carriers", metrics.carriers.to_string()),
             ("virtual_threads", metrics.live.to_string()),
             (
@@ -61,6 +63,7 @@ impl FlightRecorder {
             ("bytes", stats.bytes.to_string()),
             ("recorded", stats.recorded.to_string()),
             ("lost", counts(&stats.lost)),
+            ("throttled", counts(&stats.throttled)),
             ("evicted", counts(&stats.evicted)),
             ("dumps", stats.dumps.to_string()),
             ("last_error", error),

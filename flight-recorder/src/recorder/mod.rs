@@ -30,7 +30,7 @@ pub use self::dump::DumpError;
 use self::engine::Engine;
 pub use self::engine::Stats;
 pub(crate) use self::intake::Intake;
-pub use self::settings::{Settings, SettingsError, parse_span};
+pub use self::settings::{Settings, SettingsError, parse_span, parse_throttle};
 pub use self::trigger::Trigger;
 use crate::layer::RecorderLayer;
 use crate::store::Record;
@@ -282,17 +282,14 @@ impl FlightRecorder {
 
     /// Everything a dump of now holds.
     fn contents(&self, last: Option<Duration>, destination: &str, reason: &str) -> Contents {
-        // Looked up before the lock: the recording goes on meanwhile.
-        let carriers = environment::carrier_threads();
         let mut engine = self.shared.engine.lock();
         // vt-lint: allow(blocking-in-guard-indirect) -- reads two files of /proc that never wait
-        self.gather(&mut engine, carriers, last, destination, reason)
+        self.gather(&mut engine, last, destination, reason)
     }
 
     fn gather(
         &self,
         engine: &mut Engine,
-        carriers: Vec<(u64, u64)>,
         last: Option<Duration>,
         destination: &str,
         reason: &str,
@@ -313,7 +310,7 @@ impl FlightRecorder {
             holders,
             lost: engine.lost(&shared.intake),
             about: engine.about(shared.runtime.pin_threshold(), destination, reason),
-            carriers,
+            carriers: shared.runtime.carrier_threads(),
             anchor: clock::Anchor::take(),
         }
     }
@@ -346,14 +343,13 @@ impl FlightRecorder {
     /// Dumps at the process's exit.
     fn exit(&self, path: &Path) {
         // A dump in the making on a thread that no longer runs must not hold the exit for ever.
-        let carriers = environment::carrier_threads();
         let Some(mut engine) = self.shared.engine.try_lock_for(EXIT_LIMIT) else {
             eprintln!("vt-flight-recorder: no dump on exit: another one did not end in time");
             return;
         };
         let destination = path.display().to_string();
         // vt-lint: allow(blocking-in-guard-indirect) -- reads two files of /proc that never wait
-        let contents = self.gather(&mut engine, carriers, None, &destination, "exit");
+        let contents = self.gather(&mut engine, None, &destination, "exit");
         drop(engine);
         if let Err(error) = self.write(contents, path) {
             eprintln!("vt-flight-recorder: no dump on exit: {error}");

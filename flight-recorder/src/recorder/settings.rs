@@ -10,8 +10,11 @@ use std::time::Duration;
 /// | profile | pins from | parks, starts and ends | the program's events |
 /// | --- | --- | --- | --- |
 /// | [`default`](Self::default) | the runtime's threshold (20 ms) | no | from `INFO` |
-/// | [`staging`](Self::staging) | 1 ms | yes | from `INFO` |
-/// | [`test`](Self::test) | 0, so all | yes | all |
+/// | [`staging`](Self::staging) | 1 ms | up to 1,000 parks and 1,000 starts a second | from `INFO` |
+/// | [`test`](Self::test) | 0, so all | all | all |
+///
+/// What the throttle leaves out is counted, and told in every recording and view. Pins, deadlocks, stalled and lost
+/// carriers are never throttled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
@@ -23,9 +26,15 @@ pub struct Settings {
     pub parks: bool,
     /// Keep the starts and ends of virtual threads.
     pub lifetimes: bool,
+    /// Parks kept in a second at most, and starts of virtual threads (an end is kept where its start is); `None` keeps
+    /// all.
+    pub throttle: Option<u32>,
     /// The least level of the program's own spans and events that are kept; `None` keeps none.
     pub program: Option<tracing::Level>,
 }
+
+/// So many tell what a program waits for, and cost it a thousandth of a core.
+const THROTTLE: u32 = 1_000;
 
 impl Default for Settings {
     /// For production: what is long, at no cost worth measuring.
@@ -35,6 +44,7 @@ impl Default for Settings {
             pin_threshold: None,
             parks: false,
             lifetimes: false,
+            throttle: Some(THROTTLE),
             program: Some(tracing::Level::INFO),
         }
     }
@@ -59,6 +69,7 @@ impl Settings {
         Self {
             name: "test".to_owned(),
             pin_threshold: Some(Duration::ZERO),
+            throttle: None,
             program: Some(tracing::Level::TRACE),
             ..Self::staging()
         }
@@ -71,6 +82,7 @@ impl Settings {
     /// pin_threshold = "5ms"
     /// parks = false
     /// lifetimes = true
+    /// throttle = "200/s"      # or "off"
     /// program = "WARN"        # or "OFF"
     /// ```
     ///
@@ -103,6 +115,9 @@ impl Settings {
                 ("pin_threshold", toml::Value::String(text)) => {
                     settings.pin_threshold = Some(parse_span(text).map_err(wrong)?);
                 }
+                ("throttle", toml::Value::String(text)) => {
+                    settings.throttle = parse_throttle(text).map_err(wrong)?;
+                }
                 ("program", toml::Value::String(level)) if level.eq_ignore_ascii_case("off") => {
                     settings.program = None;
                 }
@@ -115,11 +130,11 @@ impl Settings {
                 ("parks" | "lifetimes", _) => {
                     return Err(wrong(format!("`{key}` is true or false")));
                 }
-                ("pin_threshold" | "program", _) => {
+                ("pin_threshold" | "program" | "throttle", _) => {
                     return Err(wrong(format!("`{key}` is a text in quotes")));
                 }
                 _ => {
-                    let known = "profile, pin_threshold, parks, lifetimes, program";
+                    let known = "profile, pin_threshold, parks, lifetimes, throttle, program";
                     return Err(wrong(format!("`{key}` is no setting; there are {known}")));
                 }
             }
@@ -168,6 +183,30 @@ pub fn parse_span(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * unit).map_err(|_| wrong())
 }
 
+/// A throttle as the JDK's settings write it: `200/s`, or `off` for none.
+///
+/// # Errors
+/// A text that is none, told in full.
+pub fn parse_throttle(text: &str) -> Result<Option<u32>, String> {
+    if text.eq_ignore_ascii_case("off") {
+        return Ok(None);
+    }
+    let number = text
+        .strip_suffix("/s")
+        .and_then(|number| number.trim().parse().ok());
+    match number {
+        Some(number) => Ok(Some(number)),
+        None => Err(format!(
+            "`{text}` is no throttle; write a whole number and /s, or off"
+        )),
+    }
+}
+
+/// The same as text.
+pub(crate) fn throttle_text(throttle: Option<u32>) -> String {
+    throttle.map_or_else(|| "off".to_owned(), |number| format!("{number}/s"))
+}
+
 fn wrong(what: impl Into<String>) -> SettingsError {
     SettingsError {
         place: None,
@@ -200,12 +239,12 @@ mod tests {
 
     #[test]
     fn a_file_changes_what_it_names() {
-        let text =
-            "profile = \"staging\"\npin_threshold = \"5ms\"\nparks = false\nprogram = \"off\"";
+        let text = "profile = \"staging\"\npin_threshold = \"5ms\"\nparks = false\nprogram = \"off\"\nthrottle = \"50/s\"";
         let expected = Settings {
             pin_threshold: Some(Duration::from_millis(5)),
             parks: false,
             program: None,
+            throttle: Some(50),
             ..Settings::staging()
         };
         assert_eq!(Settings::parse(text), Ok(expected));
@@ -220,6 +259,9 @@ mod tests {
             ("parks = \"yes\"", "`parks` is true or false"),
             ("pin_threshold = 5", "`pin_threshold` is a text"),
             ("pin_threshold = \"5\"", "is no span"),
+            ("throttle = \"fast\"", "`fast` is no throttle"),
+            ("throttle = \"-1/s\"", "is no throttle"),
+            ("throttle = 5", "`throttle` is a text"),
             ("program = \"loud\"", "`loud` is no level"),
             ("profile = [", "array"),
         ] {

@@ -275,8 +275,12 @@ impl Local {
     }
 
     fn lifetime(&self, moment: Lifetime, record: &Record) {
-        self.hub()
-            .lifetime(self.me.id, moment, record.id, record.name.as_deref());
+        let name = record.name.as_deref();
+        let told = record.told.load(Ordering::Relaxed);
+        let told = self
+            .hub()
+            .lifetime(self.me.id, moment, record.id, name, told);
+        record.told.store(told, Ordering::Relaxed);
     }
 
     fn finish(&self, record: Arc<Record>) {

@@ -144,7 +144,7 @@ impl Local {
     /// Mounted thread: unmounts until its wait `epoch` ends.
     #[inline(always)]
     pub(crate) fn park(&self, epoch: u64, allow: Allow, operation: Operation) {
-        if self.hub().wants_parks() {
+        if self.hub().wants_park(self.id()) {
             self.park_recorded(epoch, allow, operation);
         } else {
             self.time_passes();

@@ -21,6 +21,7 @@ use super::store::histograms::Key;
 use super::store::lane::Lane;
 use super::store::ring::Ring;
 use super::store::sites::{self, Site};
+use super::store::throttle::Budget;
 use super::{Event, EventClass, Operation, PinSite, Pinned, Timestamp, clock};
 
 /// Pins each carrier's ring keeps unless the user says otherwise.
@@ -196,7 +197,8 @@ impl Hub {
         }
     }
 
-    /// A virtual thread started or ended. On the carrier's own thread.
+    /// A virtual thread started or ended. On the carrier's own thread. `told`: whether its start was recorded, so that its
+    /// end is too. True if this was.
     #[inline]
     pub(crate) fn lifetime(
         &self,
@@ -204,27 +206,35 @@ impl Hub {
         which: Lifetime,
         thread: u64,
         name: Option<&str>,
-    ) {
+        told: bool,
+    ) -> bool {
         let traced = interest::in_events(match which {
             Lifetime::Start => interest::START,
             Lifetime::End => interest::END,
         });
         if (traced || self.store.has_readers(EventClass::Lifetimes))
             && let Some(lane) = self.lane(carrier)
+            && (traced || may_tell(lane.budget(EventClass::Lifetimes), which, told))
         {
             let ring = self.ring(lane, EventClass::Lifetimes);
             self.tell(
                 traced,
                 write::lifetime(ring, which, clock::now(), thread, name),
             );
+            return true;
         }
+        false
     }
 
-    /// Whether parks are to be reported: asked first, so that nobody reads a clock for nothing.
+    /// Whether a park that begins is to be reported: asked first, so that nobody reads a clock for nothing. On the
+    /// carrier's own thread; one that is not is counted where a reader would want it.
     #[inline]
-    pub(crate) fn wants_parks(&self) -> bool {
+    pub(crate) fn wants_park(&self, carrier: usize) -> bool {
         interest::in_events(interest::PARK | interest::UNPARK)
             || self.store.has_readers(EventClass::Parks)
+                && self
+                    .lane(carrier)
+                    .is_some_and(|lane| lane.budget(EventClass::Parks).take())
     }
 
     /// A virtual thread is about to unmount. On the carrier's own thread. Only subscribers are told:
@@ -346,6 +356,20 @@ impl Hub {
             if traced {
                 self.service.press();
             }
+        }
+    }
+}
+
+/// Whether the throttle lets a start or an end be recorded.
+fn may_tell(budget: &Budget, which: Lifetime, told: bool) -> bool {
+    match which {
+        Lifetime::Start => budget.take(),
+        Lifetime::End => {
+            let may = told || budget.is_endless();
+            if !may {
+                budget.leave_out();
+            }
+            may
         }
     }
 }

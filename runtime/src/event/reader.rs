@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::thread::Thread;
 
 use super::codec::read::Decoder;
-use super::store::Store;
 use super::store::ring::Cursor;
+use super::store::{Store, throttle};
 use super::{EventClass, Recorded};
 
 /// Follows a runtime's events from the rings themselves: each record once, in the order of each
@@ -35,18 +35,24 @@ pub struct Reader {
     follower: Follower,
     number: u64,
     wanted: [bool; EventClass::COUNT],
+    throttle: Option<u32>,
+    /// What the throttle had left out when this reader began to read each class, and what it did before that.
+    left_out: [(u64, u64); EventClass::COUNT],
 }
 
 impl Reader {
     pub(super) fn new(store: Arc<Store>) -> Self {
         let number = store.add_reader();
         let wanted = [true; EventClass::COUNT];
-        store.readers_want([false; EventClass::COUNT], wanted);
-        Self {
+        let mut this = Self {
             follower: Follower::from_oldest(store),
             number,
-            wanted,
-        }
+            wanted: [false; EventClass::COUNT],
+            throttle: None,
+            left_out: [(0, 0); EventClass::COUNT],
+        };
+        this.read_from_now_on(wanted);
+        this
     }
 
     /// Reads these classes only, from now on; all of them before the first call. Parks, starts and ends that no reader
@@ -56,12 +62,40 @@ impl Reader {
         for class in classes {
             wanted[*class as usize] = true;
         }
-        self.follower.store.readers_want(self.wanted, wanted);
+        self.read_from_now_on(wanted);
+    }
+
+    /// Is content with so many parks a second from now on, and with as many starts of virtual threads (whose ends then
+    /// come too); `None`, as at first, asks for all. What carriers do not record is counted
+    /// ([`throttled_in`](Self::throttled_in)), and so is never missed unseen. Where several read, the one that asks for
+    /// most is served. Carriers may record what the time between two calls of [`drain`](Self::drain) allows, and
+    /// one second's worth in a burst.
+    pub fn throttle(&mut self, per_second: Option<u32>) {
+        self.throttle = per_second;
+        self.read_from_now_on(self.wanted);
+    }
+
+    fn read_from_now_on(&mut self, wanted: [bool; EventClass::COUNT]) {
+        let store = &self.follower.store;
+        let mut wish = [None; EventClass::COUNT];
+        for class in EventClass::ALL {
+            let at = *class as usize;
+            let (from, before) = self.left_out[at];
+            let now = store.left_out(*class);
+            let more = if self.wanted[at] { now - from } else { 0 };
+            self.left_out[at] = (now, before + more);
+            let common = matches!(class, EventClass::Parks | EventClass::Lifetimes);
+            let limit = self.throttle.filter(|_| common).unwrap_or(throttle::ALL);
+            wish[at] = wanted[at].then_some(limit);
+        }
+        store.throttle(self.number, Some(wish));
+        store.readers_want(self.wanted, wanted);
         self.wanted = wanted;
     }
 
     /// Hands every record that came since the last call to `take`.
     pub fn drain(&mut self, take: impl FnMut(Recorded)) {
+        self.follower.store.refill();
         self.follower.drain(self.wanted, take);
     }
 
@@ -82,6 +116,16 @@ impl Reader {
     #[must_use]
     pub fn lost_in(&self, class: EventClass) -> u64 {
         self.follower.lost[class as usize]
+    }
+
+    /// How many records of `class` were not made since this reader reads it, because that was
+    /// [enough](Self::throttle).
+    #[must_use]
+    pub fn throttled_in(&self, class: EventClass) -> u64 {
+        let at = class as usize;
+        let (from, before) = self.left_out[at];
+        let now = self.follower.store.left_out(class);
+        before + if self.wanted[at] { now - from } else { 0 }
     }
 }
 

@@ -9,9 +9,10 @@ use parking_lot::{Mutex, RwLock};
 use self::journal::Journal;
 use self::lane::Lane;
 use self::sites::Undeclared;
+use self::throttle::Throttle;
 use super::codec::text::ThreadNames;
 use super::service::interest;
-use super::{Event, EventClass, Recorded, Timestamp};
+use super::{Event, EventClass, Recorded, Timestamp, clock};
 
 pub(super) mod lane;
 
@@ -20,6 +21,8 @@ pub(super) mod ring;
 pub(super) mod sites;
 
 pub(super) mod histograms;
+
+pub(super) mod throttle;
 
 mod journal;
 
@@ -33,6 +36,8 @@ pub(super) struct Store {
     pub(super) names: OnceLock<Box<ThreadNames>>,
     /// Readers besides `vt-events` that want each class.
     readers: [AtomicU32; EventClass::COUNT],
+    /// How many records of each class a second are enough for them.
+    throttle: Mutex<Throttle>,
     /// Threads to unpark when a ring has filled another half, by the number of their reader.
     pressed: RwLock<Vec<(u64, Thread)>>,
     next_reader: AtomicU64,
@@ -47,6 +52,7 @@ impl Store {
             undeclared: Mutex::default(),
             names: OnceLock::new(),
             readers: std::array::from_fn(|_| AtomicU32::new(0)),
+            throttle: Mutex::default(),
             pressed: RwLock::default(),
             next_reader: AtomicU64::new(0),
             capacity,
@@ -83,7 +89,26 @@ impl Store {
         self.next_reader.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Of each class it reads, a reader is content with so many records a second; `None` when it is gone.
+    pub(super) fn throttle(&self, reader: u64, wish: Option<[Option<u32>; EventClass::COUNT]>) {
+        self.throttle.lock().wish(reader, wish, &self.lanes);
+    }
+
+    /// Lets carriers record what the time that has passed allows.
+    pub(super) fn refill(&self) {
+        self.throttle.lock().refill(clock::now(), &self.lanes);
+    }
+
+    /// Records of each class that were not made for the throttle's sake.
+    pub(super) fn left_out(&self, class: EventClass) -> u64 {
+        self.lanes
+            .iter()
+            .map(|lane| lane.budget(class).left_out())
+            .sum()
+    }
+
     pub(super) fn remove_reader(&self, number: u64) {
+        self.throttle(number, None);
         self.pressed.write().retain(|(reader, _)| *reader != number);
     }
 

@@ -98,6 +98,8 @@ pub(crate) struct Record {
     waiting: Announced,
     /// It waits without unmounting: its carrier knows since when.
     pub(crate) pinned: AtomicBool,
+    /// Its start was recorded.
+    pub(crate) told: AtomicBool,
     /// Set under the lock of `life`, so that who joins need not take it to look.
     ended: AtomicBool,
     life: Mutex<Life>,
@@ -157,6 +159,7 @@ impl Record {
             started: AtomicBool::new(false),
             waiting: Announced::new(),
             pinned: AtomicBool::new(false),
+            told: AtomicBool::new(false),
             ended: AtomicBool::new(false),
             life: Mutex::default(),
         }

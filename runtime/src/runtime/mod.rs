@@ -341,6 +341,14 @@ impl Runtime {
         crate::watchdog::open_pins(&self.shared)
     }
 
+    /// Each carrier that runs, by its number, with the operating system's id of its thread.
+    #[must_use]
+    pub fn carrier_threads(&self) -> Vec<(usize, u32)> {
+        let carriers = self.shared.carriers();
+        let ids = carriers.map(|carrier| (carrier.id, carrier.tid.load(Ordering::Relaxed)));
+        ids.filter(|(_, thread)| *thread != 0).collect()
+    }
+
     /// The duration from which a pinned wait is reported.
     #[must_use]
     pub fn pin_threshold(&self) -> Duration {

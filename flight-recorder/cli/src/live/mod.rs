@@ -116,7 +116,13 @@ pub(crate) fn dump(arguments: &Dump, out: &mut impl Write) -> Result<(), Failure
 
 pub(crate) fn set(arguments: &Set, out: &mut impl Write) -> Result<(), Failure> {
     let process = Process::find(arguments.pid)?;
-    process.set_pin_threshold(&arguments.threshold)?;
-    writeln!(out, "pins are recorded from {}", arguments.threshold)?;
+    if let Some(threshold) = &arguments.threshold {
+        process.set_pin_threshold(threshold)?;
+        writeln!(out, "pins are recorded from {threshold}")?;
+    }
+    if let Some(throttle) = &arguments.throttle {
+        process.set_throttle(throttle)?;
+        writeln!(out, "throttle of parks and of starts: {throttle}")?;
+    }
     Ok(())
 }

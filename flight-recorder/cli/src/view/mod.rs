@@ -80,8 +80,13 @@ pub(crate) fn run(arguments: &args::View, out: &mut impl Write) -> Result<(), Fa
     let mut table = view.table();
     let cut = table.keep(arguments.top);
     if arguments.json {
-        let answer =
-            json!({ "rows": table.json(), "cut": cut, "lost": seen.lost, "damaged": seen.damages });
+        let answer = json!({
+            "rows": table.json(),
+            "cut": cut,
+            "lost": seen.lost,
+            "throttled": seen.throttled,
+            "damaged": seen.damages,
+        });
         writeln!(out, "{answer}")?;
         return Ok(());
     }
@@ -105,6 +110,13 @@ pub(crate) fn write_seen(seen: Seen, out: &mut impl Write) -> Result<(), Failure
             out,
             "\n{warning}: {} records were lost (vt-flight view losses)",
             seen.lost
+        )?;
+    }
+    if seen.throttled > 0 {
+        writeln!(
+            out,
+            "\nthe throttle left out {} parks, starts and ends (vt-flight view losses)",
+            seen.throttled
         )?;
     }
     if seen.damages > 0 {

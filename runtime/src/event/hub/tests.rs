@@ -143,7 +143,7 @@ fn a_flood_of_parks_evicts_no_pin() {
         state: CarrierState::Blocked,
     };
     hub.native_call(0, &native);
-    hub.lifetime(0, Lifetime::Start, 1, Some("first"));
+    hub.lifetime(0, Lifetime::Start, 1, Some("first"), false);
     for thread in 0..10_000 {
         hub.parked(0, thread, None, Operation::Sleep, Timestamp(thread), 1);
     }
@@ -170,7 +170,7 @@ fn parks_and_lifetimes_are_recorded_only_for_those_who_ask() {
     let quiet = Capture::default();
     let hub = hub(16, &quiet);
     let record = || {
-        hub.lifetime(0, Lifetime::Start, 1, None);
+        hub.lifetime(0, Lifetime::Start, 1, None, false);
         hub.parked(0, 1, None, Operation::Sleep, Timestamp(2), 1);
         hub.report(Event::VirtualThreadEnd {
             thread: Default::default(),
@@ -190,7 +190,7 @@ fn parks_and_lifetimes_are_recorded_only_for_those_who_ask() {
         ]),
         "{names:?}"
     );
-    assert!(hub.wants_parks());
+    assert!(hub.wants_park(0));
     assert!(hub.flush(LONG));
     assert_eq!(quiet.events(), []);
 }
@@ -200,7 +200,7 @@ fn a_subscriber_that_asks_for_traces_gets_them() {
     let _timer = KillTimer::start();
     let capture = Capture::with_traces();
     let hub = hub(16, &capture);
-    hub.lifetime(0, Lifetime::Start, 1, Some("a"));
+    hub.lifetime(0, Lifetime::Start, 1, Some("a"), false);
     hub.parking(0, 1, Some("a"), Operation::Sleep, Timestamp(u64::MAX - 2));
     hub.parked(
         0,
@@ -319,13 +319,13 @@ fn what_no_reader_wants_is_not_recorded() {
     let mut reader = hub.reader();
     reader.want(&[EventClass::Pins]);
     assert!(wants(EventClass::Pins) && !wants(EventClass::Parks) && !wants(EventClass::Lifetimes));
-    hub.lifetime(0, Lifetime::Start, 1, None);
+    hub.lifetime(0, Lifetime::Start, 1, None, false);
     hub.pinned(0, &raw_pin(1, None, &[]));
     let names =
         |reader: &mut Reader| -> Vec<_> { drain(reader).iter().map(|r| r.event.name()).collect() };
     assert_eq!(names(&mut reader), ["VirtualThreadPinned"]);
     reader.want(EventClass::ALL);
-    hub.lifetime(0, Lifetime::End, 1, None);
+    hub.lifetime(0, Lifetime::End, 1, None, false);
     assert_eq!(names(&mut reader), ["VirtualThreadEnd"]);
     drop(reader);
     assert!(!EventClass::ALL.iter().any(|class| wants(*class)));

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use super::histograms::Histograms;
 use super::ring::Ring;
 use super::sites::Sites;
+use super::throttle::Budget;
 use crate::event::codec::intern::Cache;
 use crate::event::{EventClass, Timestamp, clock};
 
@@ -19,6 +20,7 @@ pub(in crate::event) struct Lane {
     histograms: OnceLock<Histograms>,
     opened: OnceLock<Timestamp>,
     rings: [OnceLock<Ring>; EventClass::COUNT],
+    budgets: [Budget; EventClass::COUNT],
 }
 
 impl Lane {
@@ -30,6 +32,12 @@ impl Lane {
     /// The ring of `class`, if anything was ever written to it.
     pub(in crate::event) fn written(&self, class: EventClass) -> Option<&Ring> {
         self.rings[class as usize].get()
+    }
+
+    /// How many records of `class` may be made.
+    #[inline]
+    pub(in crate::event) fn budget(&self, class: EventClass) -> &Budget {
+        &self.budgets[class as usize]
     }
 
     /// The carrier's memory of statics. Allocates at the first call only.
