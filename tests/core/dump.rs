@@ -98,3 +98,29 @@ fn a_waiter_is_listed_with_the_lock_and_its_owner() {
         waiter.join().expect("no panic");
     }
 }
+
+#[test]
+fn a_thread_is_called_by_its_number_and_shown_in_the_jdks_manner() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let runtime = Runtime::builder().stacks(stacks).carriers(1).build();
+        let runtime = runtime.expect("a carrier starts");
+        let plain = runtime.spawn(|| thread::current().to_string());
+        let id = plain.thread().id();
+        let shown = plain.join().expect("no panic");
+        let number = id.to_string().parse::<u64>().expect("a number");
+        let expected = format!("VirtualThread[#{id},vt-{}]/runnable@carrier-0", number - 1);
+        assert_eq!(shown, expected, "{stacks}");
+        let named = Builder::new()
+            .name("ledger")
+            .spawn_in(&runtime, || thread::current().to_string());
+        let named = named.expect("spawned");
+        let id = named.thread().id();
+        let shown = named.join().expect("no panic");
+        assert_eq!(
+            shown,
+            format!("VirtualThread[#{id},ledger]/runnable@carrier-0"),
+            "{stacks}"
+        );
+    }
+}
