@@ -190,3 +190,22 @@ fn a_stack_size_no_machine_has_is_an_error_of_the_spawn() {
         runtime.spawn(|| ()).join().expect("the rest goes on");
     }
 }
+
+#[test]
+fn a_tiny_stack_is_large_enough_for_a_small_thread() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        for size in [0, 1, 4096] {
+            let builder = Runtime::builder().stacks(stacks).stack_size(size);
+            let runtime = builder.carriers(1).build().expect("a carrier starts");
+            let thread = runtime.spawn(|| {
+                thread::yield_now();
+                7
+            });
+            assert_eq!(thread.join().expect("no panic"), 7, "{stacks:?} {size}");
+            let thread = Builder::new().stack_size(size).spawn_in(&runtime, || 8);
+            let thread = thread.expect("a small stack");
+            assert_eq!(thread.join().expect("no panic"), 8, "{stacks:?} {size}");
+        }
+    }
+}

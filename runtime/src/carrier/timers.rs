@@ -10,8 +10,8 @@ use crate::park::Waiter;
 
 /// A wait of so many nanoseconds is a long one.
 const LONG: u64 = 100_000_000;
-/// So many nanoseconds late it may end where its carrier sleeps: a hundredth of it at most.
-const SLACK: u64 = 1_000_000;
+/// So many nanoseconds late it may end where its carrier sleeps: half a hundredth of it at most.
+const SLACK: u64 = 500_000;
 /// Deadlines looked at to find when a carrier must be awake, at most.
 const LOOKED_AT: usize = 32;
 

@@ -61,6 +61,10 @@ impl std::error::Error for StackError {
     }
 }
 
+/// The least that a stack of the portable backend has, as the smallest slot of the other one has more: what the runtime itself
+/// puts on a stack would not fit in a page.
+const MIN_STACK: usize = 32 << 10;
+
 /// The right to one stack. Dropping it gives the place back.
 #[must_use]
 pub(crate) struct Reservation {
@@ -151,7 +155,7 @@ impl StackPool {
     /// Admits one more thread, and sets its address range aside.
     pub(crate) fn reserve(self: &Arc<Self>, stack_size: usize) -> Result<Reservation, StackError> {
         let places = self.places;
-        // Also where classes are not used: the portable backend's arithmetic wraps at sizes no machine has.
+        // Also where classes are not used, so that both backends refuse the same sizes.
         let class = Class::for_stack(stack_size).ok_or_else(too_large)?;
         let place = match self.kind {
             Stacks::Dense => {
@@ -165,6 +169,7 @@ impl StackPool {
             }
             Stacks::Generator => {
                 places.take_bare()?;
+                let stack_size = stack_size.max(MIN_STACK);
                 Place::Portable(PortableStack::find(Ticket { places }, stack_size)?)
             }
         };

@@ -44,7 +44,7 @@ impl Builder {
         self.name(format!("{prefix}{number}"))
     }
 
-    /// Address space of the stack, in bytes.
+    /// Address space of the stack, in bytes; at least 32 KiB are set aside, whatever is asked for.
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.spec.stack_size = Some(bytes);
         self

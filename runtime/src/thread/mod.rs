@@ -112,7 +112,7 @@ pub enum SleepOutcome {
     Interrupted,
 }
 
-/// Waits for at least `duration`. An interrupt does not end it and stays set. From 100 ms on it may end up to a millisecond
+/// Waits for at least `duration`. An interrupt does not end it and stays set. From 100 ms on it may end up to half a millisecond
 /// late, to share a wake-up with others.
 ///
 /// # Pinning
