@@ -141,13 +141,22 @@ impl Case {
             let builder = FlightRecorder::builder().runtime(runtime);
             builder.settings(settings).install().expect("it starts").1
         });
+        // What earlier rounds left in the rings is taken before this one begins.
+        let before = recorder.as_ref().map(counts);
         self.rates.push(round(runtime, protocol));
-        if let Some(stats) = recorder.map(|recorder| recorder.stats()) {
-            self.recorded += stats.recorded;
-            self.lost += stats.lost.iter().map(|(_, count)| count).sum::<u64>();
-            self.throttled += stats.throttled.iter().map(|(_, count)| count).sum::<u64>();
+        if let (Some(before), Some(after)) = (before, recorder.as_ref().map(counts)) {
+            self.recorded += after[0] - before[0];
+            self.lost += after[1] - before[1];
+            self.throttled += after[2] - before[2];
         }
     }
+}
+
+/// Records so far: taken, lost, and above the rate.
+fn counts(recorder: &FlightRecorder) -> [u64; 3] {
+    let stats = recorder.stats();
+    let sum = |counts: &[(&str, u64)]| counts.iter().map(|(_, count)| count).sum();
+    [stats.recorded, sum(&stats.lost), sum(&stats.throttled)]
 }
 
 fn median(mut of: Vec<f64>) -> f64 {
