@@ -157,7 +157,11 @@ impl Untouched {
 
     /// The braces of the item that is being read, without what can be taken out of them.
     fn brace(&mut self, group: Group, item: &mut Reading, options: &Options) -> Group {
-        // Text is dear to make, so it is made of bodies only.
+        // The compiler makes text faster than this code, which is built without optimization, reads tokens.
+        let owns_items = matches!(item.kind, Some(Kind::Module | Kind::Owner));
+        if owns_items && !item.concerned && !self.needles.in_text(&group.to_string()) {
+            return group;
+        }
         let content = match item.kind {
             Some(Kind::Module) => self.among(group.stream(), options),
             Some(Kind::Owner) => {
