@@ -212,6 +212,46 @@ fn a_wait_that_lends_memory_is_never_cancelled() {
 }
 
 #[test]
+fn who_lends_to_a_thread_that_swallows_its_cancel_waits_on() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let runtime = runtime(stacks, 2);
+        let (reads, seen) = (Arc::new(AtomicUsize::new(0)), Gate::new());
+        let (read, opens) = (Arc::clone(&reads), seen.clone());
+        // Neither of the first two ever ends, so that what they lend stays; the third ends with its cancel.
+        let lender = Builder::new().name("lender").spawn_in(&runtime, move || {
+            let lent = vec![1];
+            thread::scope(|s| {
+                let stubborn = Builder::new().name("stubborn");
+                let stubborn = s.spawn_with(stubborn, || {
+                    thread::scope(|s| {
+                        let _reader = s.spawn(|| {
+                            read.fetch_add(lent[0], Ordering::SeqCst);
+                            opens.open();
+                            thread::park();
+                        });
+                        loop {
+                            let _ = std::panic::catch_unwind(thread::park);
+                        }
+                    })
+                });
+                // Told apart from the wait for all: this one lends nothing, and ends.
+                assert!(stubborn.expect("spawned").join().is_err());
+            });
+        });
+        seen.pass();
+        let report = runtime.shutdown(SHORT);
+        let names = |list: &[thread::ThreadInfo]| -> Vec<String> {
+            list.iter().map(|info| info.name.to_string()).collect()
+        };
+        assert_eq!(names(&report.lending), ["lender"], "{report:?}");
+        assert_eq!(names(&report.refused), ["stubborn"], "{report:?}");
+        assert_eq!(reads.load(Ordering::SeqCst), 1);
+        assert!(!lender.expect("spawned").is_finished());
+    }
+}
+
+#[test]
 fn an_owner_cancelled_inside_its_scope_cancels_its_children_and_waits_for_them() {
     let _deadline = Deadline::standard();
     for stacks in BACKENDS {

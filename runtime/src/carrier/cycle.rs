@@ -268,7 +268,7 @@ impl Local {
                 // its place stays taken.
                 drop(tenants[place as usize].take());
                 self.shared.refused.lock().push(Arc::clone(&record));
-                record.set_ended();
+                record.set_abandoned();
                 self.shared.tell_of_end();
             }
         }

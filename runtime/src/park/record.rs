@@ -102,6 +102,8 @@ pub(crate) struct Record {
     pub(crate) told: AtomicBool,
     /// Set under the lock of `life`, so that who joins need not take it to look.
     ended: AtomicBool,
+    /// Set before `ended`: the thread does not run on, but its frames are there for ever.
+    abandoned: AtomicBool,
     life: Mutex<Life>,
 }
 
@@ -161,6 +163,7 @@ impl Record {
             pinned: AtomicBool::new(false),
             told: AtomicBool::new(false),
             ended: AtomicBool::new(false),
+            abandoned: AtomicBool::new(false),
             life: Mutex::default(),
         }
     }
@@ -367,6 +370,18 @@ impl Record {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Acquire)
+    }
+
+    /// Has it ended, and does nothing borrow through it any more? Not so for one that was abandoned: who runs on the
+    /// memory that it has lent on was not told to end, and nobody knows of all of them (std's scoped threads).
+    pub(crate) fn has_left(&self) -> bool {
+        self.has_ended() && !self.abandoned.load(Ordering::Relaxed)
+    }
+
+    /// Marks the end of a thread that stays where it is, and wakes all who join; those who lend to it wait on.
+    pub(crate) fn set_abandoned(&self) {
+        self.abandoned.store(true, Ordering::Relaxed);
+        self.set_ended();
     }
 
     /// Marks the end and wakes all who join.

@@ -255,12 +255,13 @@ pub(super) fn wait_for_end(
     WaitOutcome::Done
 }
 
-/// Waits for the end of a thread that borrows from the caller: neither interrupts nor shutdown end it early.
+/// Waits for the end of a thread that borrows from the caller: neither interrupts nor shutdown end it early. For ever if
+/// the thread was abandoned: what it borrowed, it may have lent on.
 pub(super) fn wait_for_end_lending(record: &Arc<Record>, at: &'static Location<'static>) {
     loop {
         let waiter = park::prepare_lending();
         let epoch = waiter.epoch();
-        if !record.life().add_joiner(waiter) {
+        if !record.life().add_joiner(waiter) && record.has_left() {
             return;
         }
         park::wait_lending(epoch, &join(record, at));

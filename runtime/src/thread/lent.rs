@@ -1,8 +1,8 @@
 //! Threads that borrow from the one that waits for them: the one place where a closure's lifetime is forgotten.
 //!
 //! **Invariant (lending):** whoever calls [`spawn_lent`] waits, before it returns or unwinds, until the record of
-//! each such thread says that it has ended. A record says so only after the closure was run or dropped, and the
-//! stack is gone. The waits use `park::wait_lending`, which neither an interrupt nor a shutdown ends. The same holds
+//! each such thread says that it has left (`Record::has_left`). A record says so only after the closure was run or dropped,
+//! and the stack is gone; never of a thread that shutdown had to abandon, whose own borrowers may run on. The waits use `park::wait_lending`, which neither an interrupt nor a shutdown ends. The same holds
 //! for a closure given to the offload pool and the completion of its job.
 #![expect(
     unsafe_code,

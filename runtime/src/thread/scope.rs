@@ -57,7 +57,9 @@ pub struct ScopedJoinHandle<'scope, T> {
 /// # Pinning
 ///
 /// Unmounts the calling virtual thread while it waits, unless that is pinned. This wait lends memory: neither an
-/// interrupt nor a shutdown ends it. A shutdown that cancels the owner in `f` cancels the children as well.
+/// interrupt nor a shutdown ends it. A shutdown that cancels the owner in `f` cancels the children as well. A child that
+/// catches the unwinding of its cancellation and waits again never ends, and this wait neither: the child may have lent
+/// on what it borrows.
 ///
 /// # Panics
 ///
@@ -144,7 +146,7 @@ impl<'scope> Scope<'scope, '_> {
             unsafe { lent::spawn_lent(builder, self.runtime.shared(), f, then) }?;
         // Not for each: with very many children that would be all that a scope does.
         if children.len() == children.capacity() {
-            children.retain(|child| !child.has_ended());
+            children.retain(|child| !child.has_left());
             let live = children.len();
             children.reserve(live.max(4));
         }
