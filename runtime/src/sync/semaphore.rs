@@ -92,8 +92,17 @@ impl Semaphore {
     /// # Pinning
     ///
     /// As [`acquire`](Self::acquire).
+    ///
+    /// # Panics
+    ///
+    /// If it is more than the semaphore may have: the wait would never end.
     #[track_caller]
     pub fn acquire_many(&self, count: u32) -> Permit<'_> {
+        assert!(
+            u64::from(count) <= self.max,
+            "a semaphore of at most {} permits never has {count} to give: ask for fewer",
+            self.max
+        );
         match self.take(count, self.attempt()) {
             Ok(permit) => permit,
             Err(gave_up) => unreachable!("a wait without an end gave up: {gave_up:?}"),
@@ -139,6 +148,13 @@ impl Semaphore {
                 None
             }
         }
+    }
+
+    /// Takes one permit if that is possible within `timeout`. An interrupt does not end the wait.
+    #[track_caller]
+    pub(crate) fn acquire_within(&self, timeout: Duration) -> Option<Permit<'_>> {
+        let attempt = self.attempt().until(attempt::deadline_in(timeout));
+        self.take(1, attempt).ok()
     }
 
     /// Takes one permit if there is one and nobody waits for it.

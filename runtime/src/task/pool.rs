@@ -111,7 +111,7 @@ impl<T, E> Pool<T, E> {
         PoolBuilder { settings }
     }
 
-    /// Lends a thing, waiting until there is one.
+    /// Lends a thing, waiting until there is one. An interrupt does not end the wait.
     ///
     /// # Pinning
     ///
@@ -127,7 +127,7 @@ impl<T, E> Pool<T, E> {
         let place = match (self.places.try_acquire_in_order(), self.settings.wait) {
             (Some(place), _) => place,
             (None, None) => self.places.acquire(),
-            (None, Some(wait)) => match self.places.acquire_timeout(wait) {
+            (None, Some(wait)) => match self.places.acquire_within(wait) {
                 Some(place) => place,
                 None => {
                     let mut state = self.state.lock();

@@ -1,5 +1,7 @@
 //! Scopes, scoped values, locals, executors and pools through their public API, on both backends.
 
+mod waiting;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -72,6 +72,12 @@ fn more_permits_than_a_bounded_semaphore_has() {
 }
 
 #[test]
+#[should_panic(expected = "at most 2 permits never has 3")]
+fn asking_a_bounded_semaphore_for_more_than_it_has() {
+    drop(Semaphore::bounded(2).acquire_many(3));
+}
+
+#[test]
 fn a_latch_opens_for_all() {
     Stage::on_both(2, |stage| {
         let latch = Arc::new(CountDownLatch::new(3));
