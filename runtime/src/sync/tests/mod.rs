@@ -6,6 +6,7 @@
 mod as_std;
 mod cells;
 mod channels;
+mod fairness;
 mod interrupts;
 mod locks;
 mod meetings;
