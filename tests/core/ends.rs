@@ -220,7 +220,7 @@ fn who_lends_to_a_thread_that_swallows_its_cancel_waits_on() {
         let (read, opens) = (Arc::clone(&reads), seen.clone());
         // Neither of the first two ever ends, so that what they lend stays; the third ends with its cancel.
         let lender = Builder::new().name("lender").spawn_in(&runtime, move || {
-            let lent = vec![1];
+            let lent = [1];
             thread::scope(|s| {
                 let stubborn = Builder::new().name("stubborn");
                 let stubborn = s.spawn_with(stubborn, || {
