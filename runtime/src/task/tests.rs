@@ -1,5 +1,6 @@
 //! Scopes, scoped values, locals, executors and pools through their public API, on both backends.
 
+mod tree;
 mod waiting;
 
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! Threads as a tree: who was spawned by whom, subtasks below the thread that forked them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::thread::ThreadInfo;
@@ -41,42 +41,45 @@ impl ThreadTree {
         }
     }
 
-    fn write(&self, f: &mut fmt::Formatter<'_>, parent: Option<u64>, depth: usize) -> fmt::Result {
-        let known = |id: &u64| self.threads.contains_key(id);
-        let children: BTreeSet<u64> = self
-            .threads
-            .values()
-            .filter(|thread| thread.parent.filter(known) == parent)
-            .map(|thread| thread.id.as_u64())
-            .collect();
-        for id in children {
-            let thread = &self.threads[&id];
-            write!(
-                f,
-                "{:depth$}#{id} {} {}",
-                "",
-                thread.name,
-                thread.state,
-                depth = depth * 2
-            )?;
-            if let Some(carrier) = thread.carrier {
-                write!(f, " @carrier-{carrier}")?;
-            }
-            if let Some(waits_for) = &thread.waits_for {
-                write!(f, ", waits for {waits_for}")?;
-            }
-            if let Some(owner) = thread.waits_owner {
-                write!(f, " of #{owner}")?;
-            }
-            writeln!(f)?;
-            self.write(f, Some(id), depth + 1)?;
+    /// Each thread's children in the order of their ids; those at the top stand under `None`.
+    fn children(&self) -> BTreeMap<Option<u64>, Vec<u64>> {
+        let mut children = BTreeMap::<_, Vec<_>>::new();
+        for (id, thread) in &self.threads {
+            let parent = thread.parent.filter(|id| self.threads.contains_key(id));
+            children.entry(parent).or_default().push(*id);
         }
-        Ok(())
+        children
     }
+}
+
+fn write_thread(f: &mut fmt::Formatter<'_>, thread: &ThreadInfo, depth: usize) -> fmt::Result {
+    let (id, indent) = (thread.id.as_u64(), depth * 2);
+    write!(f, "{:indent$}#{id} {} {}", "", thread.name, thread.state)?;
+    if let Some(carrier) = thread.carrier {
+        write!(f, " @carrier-{carrier}")?;
+    }
+    if let Some(waits_for) = &thread.waits_for {
+        write!(f, ", waits for {waits_for}")?;
+    }
+    if let Some(owner) = thread.waits_owner {
+        write!(f, " of #{owner}")?;
+    }
+    writeln!(f)
 }
 
 impl fmt::Display for ThreadTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.write(f, None, 0)
+        let mut children = self.children();
+        let mut below = |id, depth| {
+            let ids = children.remove(&id).unwrap_or_default();
+            ids.into_iter().rev().map(move |id| (id, depth))
+        };
+        // Not by recursion: threads may be nested deeper than a small stack allows.
+        let mut next: Vec<(u64, usize)> = below(None, 0).collect();
+        while let Some((id, depth)) = next.pop() {
+            write_thread(f, &self.threads[&id], depth)?;
+            next.extend(below(Some(id), depth + 1));
+        }
+        Ok(())
     }
 }
