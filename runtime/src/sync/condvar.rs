@@ -170,6 +170,9 @@ impl Default for Condvar {
     }
 }
 
+impl std::panic::UnwindSafe for Condvar {}
+impl std::panic::RefUnwindSafe for Condvar {}
+
 impl fmt::Debug for Condvar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Condvar").finish_non_exhaustive()

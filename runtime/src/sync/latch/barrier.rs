@@ -124,6 +124,9 @@ impl BarrierWaitResult {
     }
 }
 
+impl std::panic::UnwindSafe for Barrier {}
+impl std::panic::RefUnwindSafe for Barrier {}
+
 impl fmt::Debug for Barrier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Barrier").finish_non_exhaustive()

@@ -1,7 +1,8 @@
 //! [`LazyLock`] in std's shape.
 
 use std::fmt;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use parking_lot::Mutex;
 
@@ -53,6 +54,24 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
         }
     }
 
+    /// The value to change, made now if need be.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself: nobody else can be making it.
+    ///
+    /// # Panics
+    ///
+    /// If the initialiser panicked.
+    #[track_caller]
+    pub fn force_mut(this: &mut Self) -> &mut T {
+        Self::force(this);
+        match this.cell.get_mut() {
+            Some(value) => value,
+            None => unreachable!("it was made"),
+        }
+    }
+
     #[cold]
     #[track_caller]
     fn make(&self) -> &T {
@@ -63,6 +82,30 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
                 None => panic!("a lazy value is poisoned: its initialiser panicked"),
             }
         })
+    }
+}
+
+impl<T, F> LazyLock<T, F> {
+    /// The value, if it was made.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
+    #[inline]
+    #[must_use]
+    pub fn get(this: &Self) -> Option<&T> {
+        this.cell.get()
+    }
+
+    /// The value to change, if it was made.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
+    #[inline]
+    #[must_use]
+    pub fn get_mut(this: &mut Self) -> Option<&mut T> {
+        this.cell.get_mut()
     }
 }
 
@@ -78,6 +121,19 @@ impl<T, F: FnOnce() -> T> Deref for LazyLock<T, F> {
         Self::force(self)
     }
 }
+
+impl<T, F: FnOnce() -> T> DerefMut for LazyLock<T, F> {
+    /// # Pinning
+    ///
+    /// As [`force_mut`](Self::force_mut).
+    #[track_caller]
+    fn deref_mut(&mut self) -> &mut T {
+        Self::force_mut(self)
+    }
+}
+
+impl<T: UnwindSafe, F: UnwindSafe> UnwindSafe for LazyLock<T, F> {}
+impl<T: RefUnwindSafe + UnwindSafe, F: UnwindSafe> RefUnwindSafe for LazyLock<T, F> {}
 
 impl<T: Default> Default for LazyLock<T> {
     fn default() -> Self {

@@ -130,6 +130,16 @@ impl Once {
         }
     }
 
+    /// [`wait`](Self::wait) that waits on also after a closure has panicked, until another has run to its end.
+    ///
+    /// # Pinning
+    ///
+    /// As [`call_once`](Self::call_once).
+    #[track_caller]
+    pub fn wait_force(&self) {
+        self.wait_while(|state| state != COMPLETE);
+    }
+
     #[cold]
     #[track_caller]
     fn run(&self, ignore_poison: bool, f: &mut dyn FnMut(&OnceState)) {
@@ -237,6 +247,10 @@ impl OnceState {
         self.poisoned
     }
 }
+
+// A closure that panics leaves the cell poisoned, which everybody sees.
+impl std::panic::UnwindSafe for Once {}
+impl std::panic::RefUnwindSafe for Once {}
 
 impl fmt::Debug for Once {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,7 @@
 //! [`OnceLock`] in std's shape.
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use super::Once;
 
@@ -163,6 +164,9 @@ impl<T: PartialEq> PartialEq for OnceLock<T> {
 }
 
 impl<T: Eq> Eq for OnceLock<T> {}
+
+impl<T: UnwindSafe> UnwindSafe for OnceLock<T> {}
+impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for OnceLock<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -110,13 +110,40 @@ impl Condvar {
     pub fn wait_while_for<T: ?Sized, F>(
         &self,
         guard: &mut MutexGuard<'_, T>,
-        mut condition: F,
+        condition: F,
         timeout: Duration,
     ) -> WaitTimeoutResult
     where
         F: FnMut(&mut T) -> bool,
     {
-        let deadline = attempt::deadline_in(timeout);
+        self.wait_while_to(guard, condition, attempt::deadline_in(timeout))
+    }
+
+    /// Waits as long as `condition` holds, until `deadline` at the latest. Timed out means that it held to the end.
+    ///
+    /// # Pinning
+    ///
+    /// As [`wait`](Self::wait).
+    #[track_caller]
+    pub fn wait_while_until<T: ?Sized, F>(
+        &self,
+        guard: &mut MutexGuard<'_, T>,
+        condition: F,
+        deadline: Instant,
+    ) -> WaitTimeoutResult
+    where
+        F: FnMut(&mut T) -> bool,
+    {
+        self.wait_while_to(guard, condition, Some(deadline))
+    }
+
+    #[track_caller]
+    fn wait_while_to<T: ?Sized>(
+        &self,
+        guard: &mut MutexGuard<'_, T>,
+        mut condition: impl FnMut(&mut T) -> bool,
+        deadline: Option<Instant>,
+    ) -> WaitTimeoutResult {
         while condition(&mut *guard) {
             if !guard.wait(&self.raw, deadline) {
                 return WaitTimeoutResult::new(condition(&mut *guard));
@@ -150,6 +177,9 @@ impl Default for Condvar {
         Self::new()
     }
 }
+
+impl std::panic::UnwindSafe for Condvar {}
+impl std::panic::RefUnwindSafe for Condvar {}
 
 impl fmt::Debug for Condvar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

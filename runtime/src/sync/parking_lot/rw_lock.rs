@@ -260,6 +260,35 @@ impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
         }
     }
 
+    /// Narrows the guard to a part of the value, if there is such a part.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
+    ///
+    /// # Errors
+    ///
+    /// The guard, if `f` finds no such part.
+    pub fn try_map<U: ?Sized, F>(s: Self, f: F) -> Result<MappedRwLockReadGuard<'a, U>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        match s.held.try_map(f) {
+            Ok(held) => Ok(MappedRwLockReadGuard { held }),
+            Err(held) => Err(Self { held }),
+        }
+    }
+
+    /// Lets those who wait go first.
+    ///
+    /// # Pinning
+    ///
+    /// Unmounts while it waits for the lock, unless the thread is pinned.
+    #[track_caller]
+    pub fn bump(s: &mut Self) {
+        s.held.bump();
+    }
+
     /// Unlocks it; that is always fair here.
     ///
     /// # Pinning
@@ -283,6 +312,35 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
         MappedRwLockWriteGuard {
             held: s.held.map(f),
         }
+    }
+
+    /// Narrows the guard to a part of the value, if there is such a part.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
+    ///
+    /// # Errors
+    ///
+    /// The guard, if `f` finds no such part.
+    pub fn try_map<U: ?Sized, F>(s: Self, f: F) -> Result<MappedRwLockWriteGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match s.held.try_map(f) {
+            Ok(held) => Ok(MappedRwLockWriteGuard { held }),
+            Err(held) => Err(Self { held }),
+        }
+    }
+
+    /// Lets those who wait go first.
+    ///
+    /// # Pinning
+    ///
+    /// Unmounts while it waits for the lock, unless the thread is pinned.
+    #[track_caller]
+    pub fn bump(s: &mut Self) {
+        s.held.bump();
     }
 
     /// Goes on reading; no other writer comes in between.
@@ -320,6 +378,25 @@ impl<'a, T: ?Sized> MappedRwLockReadGuard<'a, T> {
             held: s.held.map(f),
         }
     }
+
+    /// Narrows the guard further, if there is such a part.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
+    ///
+    /// # Errors
+    ///
+    /// The guard, if `f` finds no such part.
+    pub fn try_map<U: ?Sized, F>(s: Self, f: F) -> Result<MappedRwLockReadGuard<'a, U>, Self>
+    where
+        F: FnOnce(&T) -> Option<&U>,
+    {
+        match s.held.try_map(f) {
+            Ok(held) => Ok(MappedRwLockReadGuard { held }),
+            Err(held) => Err(Self { held }),
+        }
+    }
 }
 
 impl<'a, T: ?Sized> MappedRwLockWriteGuard<'a, T> {
@@ -334,6 +411,25 @@ impl<'a, T: ?Sized> MappedRwLockWriteGuard<'a, T> {
     {
         MappedRwLockWriteGuard {
             held: s.held.map(f),
+        }
+    }
+
+    /// Narrows the guard further, if there is such a part.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits itself.
+    ///
+    /// # Errors
+    ///
+    /// The guard, if `f` finds no such part.
+    pub fn try_map<U: ?Sized, F>(s: Self, f: F) -> Result<MappedRwLockWriteGuard<'a, U>, Self>
+    where
+        F: FnOnce(&mut T) -> Option<&mut U>,
+    {
+        match s.held.try_map(f) {
+            Ok(held) => Ok(MappedRwLockWriteGuard { held }),
+            Err(held) => Err(Self { held }),
         }
     }
 }

@@ -314,6 +314,31 @@ impl<'a, T: ?Sized> ReadHeld<'a, T> {
             _borrows: PhantomData,
         }
     }
+
+    /// [`map`](Self::map), or `self` again if there is no such part.
+    pub(crate) fn try_map<U: ?Sized>(
+        self,
+        part: impl FnOnce(&T) -> Option<&U>,
+    ) -> Result<ReadHeld<'a, U>, Self> {
+        // SAFETY: (shared) nobody writes while `self` lives.
+        let Some(value) = part(unsafe { &*self.value }) else {
+            return Err(self);
+        };
+        let value: *const U = value;
+        let lock = self.lock;
+        std::mem::forget(self);
+        Ok(ReadHeld {
+            lock,
+            value,
+            _borrows: PhantomData,
+        })
+    }
+
+    /// Lets those who wait go first. Nobody has a reference to the value meanwhile: `self` is borrowed for it.
+    #[track_caller]
+    pub(crate) fn bump(&mut self) {
+        self.lock.bump(Access::Read);
+    }
 }
 
 impl<'a, T: ?Sized> WriteHeld<'a, T> {
@@ -328,6 +353,31 @@ impl<'a, T: ?Sized> WriteHeld<'a, T> {
             value,
             _borrows: PhantomData,
         }
+    }
+
+    /// [`map`](Self::map), or `self` again if there is no such part.
+    pub(crate) fn try_map<U: ?Sized>(
+        self,
+        part: impl FnOnce(&mut T) -> Option<&mut U>,
+    ) -> Result<WriteHeld<'a, U>, Self> {
+        // SAFETY: (shared) `self` gives the only access to the value.
+        let Some(value) = part(unsafe { &mut *self.value }) else {
+            return Err(self);
+        };
+        let value: *mut U = value;
+        let lock = self.lock;
+        std::mem::forget(self);
+        Ok(WriteHeld {
+            lock,
+            value,
+            _borrows: PhantomData,
+        })
+    }
+
+    /// Lets those who wait go first. Nobody has a reference to the value meanwhile: `self` is borrowed for it.
+    #[track_caller]
+    pub(crate) fn bump(&mut self) {
+        self.lock.bump(Access::Write);
     }
 
     /// Goes on reading; no other writer comes in between.

@@ -14,7 +14,7 @@
 //! **Invariant (flag):** Q changes only under the queue's lock; so whoever holds that and finds the lock taken
 //! knows that the release comes later and will see Q.
 
-use crate::event::Subject;
+use crate::event::{Operation, Subject};
 use crate::park;
 use crate::primitive::constant::{AtomicU64, Ordering};
 use crate::sync::raw::attempt::{self, Attempt, GaveUp};
@@ -142,6 +142,24 @@ impl Shared {
         if after == QUEUED {
             self.call_next(self.queue.lock());
         }
+    }
+
+    /// Gives the access back and takes it again, behind those who wait. Only who has it may call this.
+    #[track_caller]
+    pub(in crate::sync::raw) fn bump(&self, access: Access) {
+        if self.word.load(Ordering::Relaxed) & QUEUED == 0 {
+            return;
+        }
+        let mut attempt = Attempt::new(Operation::Lock).about(Subject {
+            kind: "RwLock",
+            name: None,
+            id: self.id(),
+        });
+        attempt.persist();
+        self.release(access);
+        let again = self.acquire(access, &mut attempt);
+        // The guard gives it back once more: it must not be without it.
+        assert!(again.is_ok(), "a wait without an end gave up: {again:?}");
     }
 
     /// Writer: becomes a reader without letting another writer in between.

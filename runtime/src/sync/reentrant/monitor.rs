@@ -151,6 +151,15 @@ impl<T: ?Sized> ReentrantMonitor<T> {
         self.condition.notify_all();
     }
 
+    /// How many guards of the monitor the calling thread has.
+    ///
+    /// # Pinning
+    ///
+    /// Never waits.
+    pub fn hold_count(&self) -> u32 {
+        self.lock.hold_count()
+    }
+
     /// The value; having the monitor to oneself needs no entering.
     ///
     /// # Pinning

@@ -18,12 +18,12 @@ macro_rules! on_both {
 }
 
 on_both! {
-    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::panic::{RefUnwindSafe, UnwindSafe, catch_unwind};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
     use self::sync::mpsc::{
-        RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError, channel, sync_channel,
+        Receiver, RecvError, RecvTimeoutError, SendError, Sender, SyncSender, TryRecvError, TrySendError, channel, sync_channel,
     };
     use self::sync::{
         Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, RwLockWriteGuard, TryLockError,
@@ -179,12 +179,45 @@ on_both! {
         assert_eq!(RUNS.load(Ordering::SeqCst), 1);
 
         let once = Once::new();
-        let failing = AssertUnwindSafe(|| once.call_once(|| panic!("on purpose")));
-        assert!(catch_unwind(failing).is_err());
-        let again = AssertUnwindSafe(|| once.call_once(|| {}));
-        assert!(catch_unwind(again).is_err(), "it stays poisoned");
+        assert!(catch_unwind(|| once.call_once(|| panic!("on purpose"))).is_err());
+        assert!(catch_unwind(|| once.call_once(|| {})).is_err(), "it stays poisoned");
+        assert!(catch_unwind(|| once.wait()).is_err());
+        let once = Arc::new(once);
+        let other = Arc::clone(&once);
+        let waits = thread::spawn(move || other.wait_force());
         once.call_once_force(|state| assert!(state.is_poisoned()));
+        waits.join().unwrap();
+        once.wait_force();
         once.call_once_force(|_| unreachable!("it has run"));
+    }
+
+    #[test]
+    fn a_lazy_value_is_looked_at_and_changed() {
+        let mut lazy = LazyLock::new(|| 5);
+        assert_eq!(LazyLock::get(&lazy), None);
+        assert_eq!(LazyLock::get_mut(&mut lazy), None);
+        *LazyLock::force_mut(&mut lazy) += 1;
+        *lazy += 1;
+        *LazyLock::get_mut(&mut lazy).unwrap() += 1;
+        assert_eq!(LazyLock::get(&lazy), Some(&8));
+        let mut failing = LazyLock::new(|| -> u32 { panic!("on purpose") });
+        assert!(catch_unwind(|| *failing).is_err());
+        assert_eq!(LazyLock::get_mut(&mut failing), None);
+    }
+
+    #[test]
+    fn a_panic_may_pass_by_them() {
+        fn may<T: UnwindSafe + RefUnwindSafe>() {}
+        may::<Mutex<Sender<u32>>>();
+        may::<RwLock<u32>>();
+        may::<Condvar>();
+        may::<Once>();
+        may::<OnceLock<u32>>();
+        may::<LazyLock<u32>>();
+        may::<Barrier>();
+        may::<Sender<u32>>();
+        may::<SyncSender<u32>>();
+        may::<Receiver<u32>>();
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Order comes from what the runtime says of its threads ([`until`]), never from sleeping. A hang ends the
 //! process ([`Deadline`]).
 
+mod as_parking_lot;
 mod as_std;
 mod cells;
 mod channels;

@@ -99,11 +99,17 @@ impl<T> Drop for SyncSender<T> {
     }
 }
 
+impl<T> std::panic::UnwindSafe for Sender<T> {}
+impl<T> std::panic::RefUnwindSafe for Sender<T> {}
+
 impl<T> fmt::Debug for Sender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sender").finish_non_exhaustive()
     }
 }
+
+impl<T> std::panic::UnwindSafe for SyncSender<T> {}
+impl<T> std::panic::RefUnwindSafe for SyncSender<T> {}
 
 impl<T> fmt::Debug for SyncSender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
