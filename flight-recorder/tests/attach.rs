@@ -4,6 +4,8 @@
 mod scene;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use scene::{LIMIT, pin, pins, runtime, within};
@@ -200,22 +202,30 @@ fn ten_thousand_threads_are_listed_while_the_program_runs() {
         let parked: Vec<_> = (0..10_000)
             .map(|_| runtime.spawn(vt_runtime::thread::park))
             .collect();
-        let runs = runtime.spawn(|| {
-            let mut turns = 0_u64;
+        let turns = Arc::new(AtomicU64::new(0));
+        let counts = Arc::clone(&turns);
+        let runs = runtime.spawn(move || {
             while !vt_runtime::thread::current().is_interrupted() {
-                turns += 1;
+                counts.fetch_add(1, Ordering::Relaxed);
                 vt_runtime::thread::yield_now();
             }
-            turns
         });
+        let past = |seen| {
+            while turns.load(Ordering::Relaxed) <= seen {
+                std::thread::yield_now();
+            }
+        };
+        past(0);
         let list = process.threads().expect("it answers");
         assert_eq!(list.lines().count(), 10_001);
         let dump = recorder
             .dump_to(Vec::new(), None)
             .expect("a vector takes every byte");
         assert!(pins(&dump).is_empty());
+        // It was held up for neither for good.
+        past(turns.load(Ordering::Relaxed));
         runs.thread().interrupt();
-        assert!(runs.join().expect("it does not panic") > 0);
+        runs.join().expect("it does not panic");
         for thread in parked {
             thread.thread().unpark();
             thread.join().expect("it does not panic");
