@@ -35,6 +35,7 @@ use crate::event::Timestamp;
 use crate::park::{Offer, Record};
 use crate::pin::Effective;
 use crate::primitive::{AtomicBool, AtomicU64, AtomicUsize, Bell, Body, Ordering, fence};
+use crate::runtime::PinCounters;
 
 /// A virtual thread that has not run yet: all that placement, queues and stealing ever move.
 pub(crate) struct Unstarted {
@@ -115,6 +116,8 @@ pub(crate) struct Carrier {
     pub(crate) fleeting: AtomicBool,
     /// When the earliest timer is due, `u64::MAX` if there is none.
     pub(crate) next_deadline: AtomicU64,
+    /// What its own pins took; only its thread counts.
+    pub(crate) pins: PinCounters,
     /// Kernel id of its OS thread.
     pub(crate) tid: AtomicU32,
     /// Wake-ones offered to threads of this carrier and perhaps not accepted yet.
@@ -148,6 +151,7 @@ impl Carrier {
             ready: AtomicUsize::new(0),
             fleeting: AtomicBool::new(false),
             next_deadline: AtomicU64::new(u64::MAX),
+            pins: PinCounters::default(),
             tid: AtomicU32::new(0),
             offers: Mutex::default(),
             owed: Owed::default(),

@@ -17,7 +17,7 @@ use super::raw::{Cost, Lifetime, RawNative, RawPinned, Subject};
 use super::reader::{Follower, Reader};
 use super::service::{Delivery, Service, exit, interest};
 use super::store::Store;
-use super::store::histograms::Key;
+use super::store::histograms::{Histograms, Key};
 use super::store::lane::Lane;
 use super::store::ring::Ring;
 use super::store::sites::{self, Site};
@@ -86,7 +86,6 @@ impl Hub {
         if let Some(lane) = self.lane(carrier) {
             let cache = lane.cache();
             let places = write::pair(cache.place(cost.pinned_at), cache.place(cost.blocked_at));
-            lane.sites().add(places, cost.nanos);
             let key = Key::new(cache, places, cost.reason, cost.holder);
             lane.histograms().add(key, cost.nanos, cost.stranded_ns);
         }
@@ -124,8 +123,8 @@ impl Hub {
 
     /// Time of all of a carrier's pins that have ended.
     pub(crate) fn pinned_time(&self, carrier: usize) -> u64 {
-        let sites = self.lane(carrier).and_then(Lane::counted);
-        sites.map_or(0, sites::Sites::total) + self.store.undeclared.lock().total(carrier)
+        let pins = self.lane(carrier).and_then(Lane::measured);
+        pins.map_or(0, Histograms::total) + self.store.undeclared.lock().total(carrier)
     }
 
     /// When a carrier started, on the runtime's clock.
@@ -135,10 +134,11 @@ impl Hub {
 
     /// A carrier's sites by number, each with its time so far.
     pub(crate) fn site_times(&self, carrier: usize) -> Vec<(u64, u64)> {
-        let sites = self.lane(carrier).and_then(Lane::counted);
-        let read = sites.map(sites::Sites::read).unwrap_or_default();
-        read.into_iter()
-            .map(|(site, _, nanos)| (site, nanos))
+        let pins = self.lane(carrier).and_then(Lane::measured);
+        let places = pins.map(Histograms::places).unwrap_or_default();
+        places
+            .into_iter()
+            .map(|(site, (_, nanos))| (site, nanos))
             .collect()
     }
 
@@ -151,8 +151,8 @@ impl Hub {
     /// latter, so it is not for a carrier.
     pub(crate) fn sites(&self) -> Vec<Site> {
         let mut costs = std::collections::HashMap::<u64, (u64, u64)>::new();
-        for sites in self.store.lanes.iter().filter_map(Lane::counted) {
-            for (site, count, nanos) in sites.read() {
+        for pins in self.store.lanes.iter().filter_map(Lane::measured) {
+            for (site, (count, nanos)) in pins.places() {
                 let cost = costs.entry(site).or_default();
                 *cost = (cost.0 + count, cost.1 + nanos);
             }

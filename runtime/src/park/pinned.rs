@@ -87,10 +87,7 @@ impl Spell {
         let record = current::record();
         let hub = carrier.hub();
         let took = waited.end.0.saturating_sub(waited.start.0);
-        carrier
-            .shared()
-            .counters
-            .count_pinned(waited.pin.outermost.reason, took);
+        carrier.face().pins.count(waited.pin.outermost.reason, took);
         let pinned_at = waited.pin.outermost.at;
         let cost = Cost {
             pinned_at,

@@ -148,10 +148,7 @@ impl Region {
         if state != CarrierState::Blocked || blocked < threshold.min(COUNTED).max(least) {
             return;
         }
-        carrier
-            .shared()
-            .counters
-            .count_pinned(PinReason::Native, blocked);
+        carrier.face().pins.count(PinReason::Native, blocked);
         let outermost = crate::pin::effective();
         let pinned_at = outermost.and_then(|pin| pin.outermost.at).or(Some(self.at));
         let subject = Subject {

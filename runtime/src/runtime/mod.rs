@@ -17,6 +17,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 pub use builder::{BuildError, RuntimeBuilder};
+pub(crate) use metrics::PinCounters;
 pub use metrics::{CarrierPins, Metrics, OffloadMetrics, PinnedHistogram, PinnedSite, PinnedTime};
 pub(crate) use registry::NOWHERE;
 pub use settings::{DeadlockPolicy, SettingError};
@@ -282,7 +283,11 @@ impl Runtime {
                 .sum(),
             spawned: self.shared.counters.spawned(),
             refused: self.shared.counters.refused(),
-            pinned: self.shared.counters.pinned(),
+            pinned: {
+                let carriers = self.shared.carriers();
+                let counted = carriers.map(|carrier| &carrier.pins);
+                self.shared.counters.pinned(counted)
+            },
             carrier_pins: crate::watchdog::by_carrier(&self.shared),
             pinned_sites: crate::watchdog::by_site(&self.shared),
             events: self.shared.hub.delivery(),

@@ -17,9 +17,7 @@ use crate::runtime::Shared;
 /// Undeclared blocking has ended.
 pub(super) fn sampled_end(shared: &Shared, carrier: &Carrier, thread: u64, block: &Block) {
     let raw = of_block(shared, carrier, thread, block);
-    shared
-        .counters
-        .count_pinned(PinReason::Native, block.nanos());
+    shared.counters.count_undeclared(block.nanos());
     shared
         .hub
         .spent_undeclared(carrier.id, &block.stack, block.nanos());

@@ -184,6 +184,8 @@ pub(in crate::event) struct Histograms {
     entries: Box<[Entry]>,
     /// By reason.
     rest: Box<[Entry]>,
+    /// Time of all pins.
+    total: AtomicU64,
 }
 
 impl Histograms {
@@ -192,11 +194,14 @@ impl Histograms {
         Self {
             entries: make(SITES),
             rest: make(PinReason::ALL.len()),
+            total: AtomicU64::new(0),
         }
     }
 
     /// A pin took so long, and others waited so long for it.
     pub(in crate::event) fn add(&self, key: Key, nanos: u64, stranded: u64) {
+        let total = self.total.load(Ordering::Relaxed).wrapping_add(nanos);
+        self.total.store(total, Ordering::Relaxed);
         // Fibonacci hashing: neighbouring numbers spread.
         let mixed = (key.places ^ key.holder.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let home = (mixed >> 57) as usize;
@@ -213,6 +218,24 @@ impl Histograms {
             return entry.add(nanos, stranded);
         }
         self.rest[key.reason() as usize].add(nanos, stranded);
+    }
+
+    /// Time of all pins so far.
+    pub(in crate::event) fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    /// The pairs of places so far, whatever was held there, each with its count and time; 0 for what found no room.
+    pub(in crate::event) fn places(&self) -> HashMap<u64, (u64, u64)> {
+        let mut places = HashMap::<u64, (u64, u64)>::new();
+        for entry in self.entries.iter().chain(&self.rest) {
+            let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+            if load(&entry.count) > 0 {
+                let sum = places.entry(load(&entry.places)).or_default();
+                *sum = (sum.0 + load(&entry.count), sum.1 + load(&entry.nanos));
+            }
+        }
+        places
     }
 
     /// Adds what it holds to `sums`.
@@ -340,6 +363,13 @@ mod tests {
         histograms.add_to(&mut sums);
         let count: u64 = sums.values().map(|sum| sum.count).sum();
         assert_eq!(count, 4 * SITES as u64);
+        let places = histograms.places();
+        assert_eq!(places.values().map(|(count, _)| count).sum::<u64>(), count);
+        assert_eq!(
+            places.values().map(|(_, nanos)| nanos).sum::<u64>(),
+            3 * count
+        );
+        assert_eq!(histograms.total(), 3 * count);
         let rest = sums
             .iter()
             .find(|(key, _)| key.places == 0)

@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 
 use super::histograms::Histograms;
 use super::ring::Ring;
-use super::sites::Sites;
 use super::throttle::Budget;
 use crate::event::codec::intern::Cache;
 use crate::event::{EventClass, Timestamp, clock};
@@ -16,7 +15,6 @@ use crate::event::{EventClass, Timestamp, clock};
 #[derive(Debug, Default)]
 pub(in crate::event) struct Lane {
     cache: OnceLock<Cache>,
-    sites: OnceLock<Sites>,
     histograms: OnceLock<Histograms>,
     opened: OnceLock<Timestamp>,
     rings: [OnceLock<Ring>; EventClass::COUNT],
@@ -45,16 +43,6 @@ impl Lane {
         self.cache.get_or_init(Cache::new)
     }
 
-    /// What its pins cost. Allocates at the first call only.
-    pub(in crate::event) fn sites(&self) -> &Sites {
-        self.sites.get_or_init(Sites::new)
-    }
-
-    /// What its pins cost, if it was ever opened.
-    pub(in crate::event) fn counted(&self) -> Option<&Sites> {
-        self.sites.get()
-    }
-
     /// How long its pins took. Allocates at the first call only.
     pub(in crate::event) fn histograms(&self) -> &Histograms {
         self.histograms.get_or_init(Histograms::new)
@@ -74,7 +62,6 @@ impl Lane {
     pub(in crate::event) fn open(&self, capacity: usize) {
         self.opened.get_or_init(clock::now);
         self.cache();
-        self.sites();
         self.histograms();
         self.ring(EventClass::Pins, capacity);
     }

@@ -1,20 +1,11 @@
-//! What pins cost by site: one small table for each carrier, and one for what was seen from outside.
-//!
-//! A carrier adds to its table at the end of each pinned wait, however short, so it is a few loads and stores: no lock, no
-//! allocation. The table has a fixed size; what finds no room in it is counted together, as a site without places.
+//! Sites of pins, and what undeclared blocking, which is seen from outside, cost by stack. What carriers count themselves
+//! is in their histograms.
 
 use std::collections::HashMap;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::event::Place;
 use crate::event::service::source;
-
-/// Sites of a carrier that are told apart; a power of two.
-const SITES: usize = 256;
-
-/// Neighbouring entries one site may be found in.
-const WAYS: usize = 8;
 
 /// Stacks of undeclared blocking that are told apart.
 const STACKS: usize = 1024;
@@ -39,77 +30,6 @@ impl Site {
             blocked_at: blocked_at.map(Into::into),
             ..Self::default()
         }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Entry {
-    /// The numbers of the two places; 0 is free, and in the first entry what found no room.
-    places: AtomicU64,
-    count: AtomicU64,
-    nanos: AtomicU64,
-}
-
-impl Entry {
-    /// Only one thread writes, so a load and a store are enough.
-    fn add(&self, nanos: u64) {
-        let plus = |counter: &AtomicU64, more| {
-            counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
-        };
-        plus(&self.count, 1);
-        plus(&self.nanos, nanos);
-    }
-}
-
-/// The table of one carrier. Only that carrier adds to it.
-#[derive(Debug)]
-pub(in crate::event) struct Sites {
-    entries: Box<[Entry]>,
-    rest: Entry,
-    total: AtomicU64,
-}
-
-impl Sites {
-    pub(in crate::event) fn new() -> Self {
-        Self {
-            entries: (0..SITES).map(|_| Entry::default()).collect(),
-            rest: Entry::default(),
-            total: AtomicU64::new(0),
-        }
-    }
-
-    /// A pin of that pair of places took so long.
-    pub(in crate::event) fn add(&self, places: u64, nanos: u64) {
-        let total = self.total.load(Ordering::Relaxed) + nanos;
-        self.total.store(total, Ordering::Relaxed);
-        // Fibonacci hashing: neighbouring numbers spread.
-        let home = (places.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;
-        for way in 0..WAYS {
-            let entry = &self.entries[(home + way) % SITES];
-            let known = entry.places.load(Ordering::Relaxed);
-            if known == 0 {
-                entry.places.store(places, Ordering::Relaxed);
-            }
-            if known == 0 || known == places {
-                return entry.add(nanos);
-            }
-        }
-        self.rest.add(nanos);
-    }
-
-    /// Time of all pins so far.
-    pub(in crate::event) fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
-    }
-
-    /// The pairs of places so far, each with its count and time; 0 for what found no room.
-    pub(in crate::event) fn read(&self) -> Vec<(u64, u64, u64)> {
-        let entries = self.entries.iter().chain([&self.rest]);
-        let read = entries.map(|entry| {
-            let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-            (load(&entry.places), load(&entry.count), load(&entry.nanos))
-        });
-        read.filter(|&(_, count, _)| count > 0).collect()
     }
 }
 
@@ -168,21 +88,6 @@ pub(in crate::event) fn of_stacks(stacks: Vec<(Vec<u64>, (u64, u64))>) -> Vec<Si
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_is_lost_when_the_table_is_full() {
-        let sites = Sites::new();
-        for places in 1..=2 * SITES as u64 {
-            sites.add(places << 32 | 7, 3);
-            sites.add(places << 32 | 7, 4);
-        }
-        let read = sites.read();
-        let sum = |pick: fn(&(u64, u64, u64)) -> u64| read.iter().map(pick).sum::<u64>();
-        assert_eq!(sum(|&(_, count, _)| count), 4 * SITES as u64);
-        assert_eq!(sum(|&(_, _, nanos)| nanos), 14 * SITES as u64);
-        assert_eq!(sites.total(), 14 * SITES as u64);
-        assert!(read.len() > SITES / 2, "{}", read.len());
-    }
 
     #[test]
     fn stacks_beyond_the_limit_are_counted_together() {
