@@ -109,3 +109,24 @@ fn each_forgotten_monitor_is_told_and_a_forgotten_lock_is_none() {
         );
     }
 }
+
+#[test]
+fn a_monitor_held_by_a_thread_that_a_shutdown_abandons_is_told_too() {
+    let _deadline = Deadline::standard();
+    for stacks in BACKENDS {
+        let (runtime, capture) = runtime(stacks, 1);
+        let stubborn = runtime.spawn(|| {
+            let monitor = Monitor::named("abandoned", ());
+            let _guard = monitor.enter();
+            loop {
+                let _ = std::panic::catch_unwind(thread::park);
+            }
+        });
+        until_it_waits(&runtime, stubborn.thread());
+        let report = runtime.shutdown(T);
+        assert_eq!(report.refused.len(), 1, "{report:?}");
+        let told = leaks(&runtime, &capture);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert_eq!(told[0].0, stubborn.thread().id().as_u64());
+    }
+}

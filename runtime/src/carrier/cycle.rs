@@ -267,6 +267,8 @@ impl Local {
                 // Dropping a suspended continuation leaks its stack; the thread stays counted as live here, and
                 // its place stays taken.
                 drop(tenants[place as usize].take());
+                // What it held stays held, and pins no other.
+                self.report_leaks(&record);
                 self.shared.refused.lock().push(Arc::clone(&record));
                 record.set_abandoned();
                 self.shared.tell_of_end();

@@ -501,9 +501,10 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 }
 
 /// Raises the unwinding of shutdown. A thread that swallowed it and waits again is abandoned where it is:
-/// raising it for ever would spin the carrier, and freeing a live stack would skip destructors.
+/// raising it for ever would spin the carrier, and freeing a live stack would skip destructors. So is every thread of
+/// a program built with `panic = "abort"`, in which an unwinding would end the process.
 pub(crate) fn raise_cancel() -> ! {
-    if current::record().raise_cancel_once() {
+    if !cfg!(panic = "abort") && current::record().raise_cancel_once() {
         std::panic::resume_unwind(Box::new(Cancelled))
     }
     if let Some(carrier) = current::carrier() {
