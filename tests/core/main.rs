@@ -9,6 +9,7 @@ mod interrupts;
 mod leaks;
 mod limits;
 mod placement;
+mod reports;
 mod soundness;
 mod spawn;
 mod stress;

@@ -78,3 +78,33 @@ fn a_parked_thread_is_little_more_than_a_page_and_a_burst_is_given_back() {
         assert!(output.status.success(), "{said}");
     }
 }
+
+#[test]
+fn what_std_has_right_for_virtual_threads_is_found_under_its_name() {
+    let _deadline = Deadline::standard();
+    struct Looks(std::sync::mpsc::Sender<bool>);
+    impl Drop for Looks {
+        fn drop(&mut self) {
+            self.0.send(thread::panicking()).expect("the test listens");
+        }
+    }
+    for stacks in BACKENDS {
+        let runtime = Runtime::builder().stacks(stacks).carriers(1).build();
+        let runtime = runtime.expect("carriers start");
+        let (tells, told) = std::sync::mpsc::channel();
+        let looks = Looks(tells);
+        let unwinds = runtime.spawn(move || {
+            let _looks = looks;
+            assert!(!thread::panicking());
+            std::panic::resume_unwind(Box::new("away"))
+        });
+        let ended: thread::Result<()> = unwinds.join();
+        assert!(ended.is_err());
+        assert!(told.recv().expect("it was dropped"), "while it unwinds");
+        assert!(
+            !runtime.run(thread::panicking),
+            "nor after it, on its carrier"
+        );
+        assert!(thread::available_parallelism().is_ok());
+    }
+}

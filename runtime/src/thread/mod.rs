@@ -18,6 +18,15 @@ pub use info::{ThreadInfo, ThreadState};
 pub(crate) use lent::{offload, run};
 pub use outcome::Joining;
 pub use scope::{Scope, ScopedJoinHandle, scope};
+/// The result of joining a thread: std's, whose error is the payload of the panic.
+#[doc(no_inline)]
+pub use std::thread::Result;
+/// How many threads can compute at once: std's. As many carriers a runtime has unless its builder says otherwise.
+#[doc(no_inline)]
+pub use std::thread::available_parallelism;
+/// Does the calling thread unwind? std's, which is right in virtual threads too: none unmounts while it unwinds.
+#[doc(no_inline)]
+pub use std::thread::panicking;
 pub(crate) use suspended::Stacks;
 
 use crate::current;
