@@ -1,3 +1,5 @@
+//! Recordings of virtual threads in the JDK's format: what users see of the recorder, by way of its README.
+//!
 #![doc = include_str!("../README.md")]
 
 pub mod attach;

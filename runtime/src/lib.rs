@@ -1,3 +1,5 @@
+//! Virtual threads with std's names, and events for each that keeps its carrier: what users see of the runtime, by way of its README.
+//!
 #![doc = include_str!("../README.md")]
 
 pub mod event;

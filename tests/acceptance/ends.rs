@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use vt_runtime::event::{Event, WaitOutcome};
 use vt_runtime::sync::{Condition, LockError, Monitor, ReentrantLock, WaitError, mpsc};
-use vt_runtime::thread::{self, Builder, JoinHandle, SleepOutcome, VirtualThread};
+use vt_runtime::thread::{self, Builder, JoinHandle, SleepOutcome};
 use vt_runtime::{Runtime, SpawnError, native};
-use vt_tests::{BACKENDS, Deadline, Gate, T, foreign, runtime};
+use vt_tests::{BACKENDS, Deadline, Gate, T, foreign, runtime, until_it_waits};
 
 /// Counts its drops.
 struct Counted(Arc<AtomicUsize>);
@@ -16,19 +16,6 @@ struct Counted(Arc<AtomicUsize>);
 impl Drop for Counted {
     fn drop(&mut self) {
         self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
-/// Returns when the thread has stopped in a wait.
-fn until_it_waits(runtime: &Runtime, thread: &VirtualThread) {
-    let waits = || {
-        runtime
-            .threads()
-            .iter()
-            .any(|info| info.id == thread.id() && info.waits_for.is_some())
-    };
-    while !waits() {
-        std::thread::yield_now();
     }
 }
 

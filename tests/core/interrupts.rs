@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::until_it_waits;
 use vt_runtime::thread::{self, SleepOutcome};
-use vt_tests::{BACKENDS, Deadline, Gate, runtime};
+use vt_tests::{BACKENDS, Deadline, Gate, runtime, until_it_waits};
 
 /// Far beyond what a test takes, so that a wait that ends has been ended.
 const LONG: Duration = Duration::from_secs(3600);

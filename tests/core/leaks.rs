@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::until_it_waits;
 use vt_runtime::event::Event;
 use vt_runtime::sync::{Monitor, ReentrantLock};
 use vt_runtime::thread::{self, Builder};
 use vt_runtime::{Runtime, pinned};
-use vt_tests::{BACKENDS, Capture, Deadline, T, line_of, runtime};
+use vt_tests::{BACKENDS, Capture, Deadline, T, line_of, runtime, until_it_waits};
 
 /// Id and name of the thread, lock and line of each leak that was reported.
 fn leaks(runtime: &Runtime, capture: &Capture) -> Vec<(u64, String, Option<String>, u32)> {

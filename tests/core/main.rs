@@ -17,8 +17,7 @@ mod timers;
 
 use std::process::{Command, Output};
 
-use vt_runtime::thread::VirtualThread;
-use vt_runtime::{Runtime, Stacks};
+use vt_runtime::Stacks;
 
 /// Runs a case of the program that does what one process can do only once, under that `ulimit` if there is one.
 fn in_a_program(case: &str, stacks: Stacks, limit: Option<&str>) -> (Output, String) {
@@ -33,17 +32,4 @@ fn in_a_program(case: &str, stacks: Stacks, limit: Option<&str>) -> (Output, Str
         .expect("there is a shell");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     (output, format!("{stacks}: {said}"))
-}
-
-/// Returns when the thread has stopped in a wait.
-fn until_it_waits(runtime: &Runtime, thread: &VirtualThread) {
-    let waits = || {
-        runtime
-            .threads()
-            .iter()
-            .any(|info| info.id == thread.id() && info.waits_for.is_some())
-    };
-    while !waits() {
-        std::thread::yield_now();
-    }
 }

@@ -3,9 +3,7 @@
 use std::sync::mpsc::channel;
 
 use vt_runtime::thread::{Builder, ThreadInfo};
-use vt_tests::{BACKENDS, Deadline, Gate, T, runtime};
-
-use crate::until_it_waits;
+use vt_tests::{BACKENDS, Deadline, Gate, T, runtime, until_it_waits};
 
 fn names(list: &[ThreadInfo]) -> Vec<&str> {
     list.iter().map(|info| &*info.name).collect()

@@ -15,6 +15,7 @@ pub use capture::{Capture, line_of};
 pub use deadline::Deadline;
 pub use gate::Gate;
 use std::time::Duration;
+use vt_runtime::thread::VirtualThread;
 use vt_runtime::{Runtime, RuntimeBuilder, Stacks};
 
 /// The unit of time in the acceptance cases.
@@ -49,3 +50,16 @@ pub fn runtime(stacks: Stacks, carriers: usize) -> (Runtime, Capture) {
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/park-safe.md")]
 pub struct ParkSafeCookbook;
+
+/// Returns when the thread has stopped in a wait.
+pub fn until_it_waits(runtime: &Runtime, thread: &VirtualThread) {
+    let waits = || {
+        runtime
+            .threads()
+            .iter()
+            .any(|info| info.id == thread.id() && info.waits_for.is_some())
+    };
+    while !waits() {
+        std::thread::yield_now();
+    }
+}

@@ -1,3 +1,5 @@
+//! Counts and locates undeclared calls that block a carrier: what users see of the traps, by way of its README.
+//!
 #![doc = include_str!("../README.md")]
 
 #[cfg(not(all(
